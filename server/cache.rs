@@ -340,13 +340,13 @@ pub async fn without_waiting<T, F: Future<Output = T>>(
     let mut left = patience;
     let mut may_compute_apart = true;
     loop {
-        let (tell, mut told) = mpsc::unbounded_channel();
+        let (tell, mut described) = mpsc::unbounded_channel();
         let after = {
             let work = pin!(AGAIN.scope(Again { tell, may_compute_apart }, begin()));
             tokio::select! {
                 biased;
                 done = work => return Ok(done),
-                Some(after) = told.recv() => after,
+                Some(after) = described.recv() => after,
             }
         };
         let since = Instant::now();

@@ -361,7 +361,7 @@ fn it_agrees_with_the_shared_price_catalog() {
 #[test]
 fn it_recognizes_names_of_other_peoples_catalogs() {
     let Some(folder) = data() else { return };
-    let mut told = Vec::new();
+    let mut described = Vec::new();
     let mut sweep = |list: &str, names: Vec<(String, String, String)>| {
         assert!(!names.is_empty(), "{list} holds no name");
         let mut unknown = BTreeSet::new();
@@ -378,7 +378,7 @@ fn it_recognizes_names_of_other_peoples_catalogs() {
             }
         }
         println!("{list}: {recognized} of {} names recognized; not {unknown:?}", names.len());
-        told.push((list.to_owned(), recognized, names.len()));
+        described.push((list.to_owned(), recognized, names.len()));
     };
     let distinct =
         |rows: Vec<(String, String, String)>| rows.into_iter().collect::<BTreeSet<_>>().into_iter().collect();
@@ -413,7 +413,7 @@ fn it_recognizes_names_of_other_peoples_catalogs() {
     let tpus: Vec<&String> = tpus.as_object().unwrap().keys().collect();
     let unknown: Vec<_> = tpus.iter().filter(|name| find_model(name).is_none()).collect();
     assert!(unknown.is_empty() && !tpus.is_empty(), "{unknown:?}");
-    for (list, recognized, of) in told {
+    for (list, recognized, of) in described {
         assert!(recognized * 10 >= of * 8, "{list}: {recognized} of {of}");
     }
 }

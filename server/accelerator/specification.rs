@@ -56,10 +56,10 @@ mod tests {
         for found in BY_MODEL.values() {
             assert!(model(found.model).is_some_and(|model| model.id == found.model), "{}", found.model);
             assert!(found.source.len() > 4);
-            let told =
+            let described =
                 [found.half, found.fp8, found.fp4, found.int8, found.bandwidth, found.compute_capability];
-            assert!(told.iter().flatten().all(|it| *it > Decimal::ZERO), "{found:?}");
-            assert!(told.iter().any(Option::is_some), "{found:?}");
+            assert!(described.iter().flatten().all(|it| *it > Decimal::ZERO), "{found:?}");
+            assert!(described.iter().any(Option::is_some), "{found:?}");
         }
     }
 

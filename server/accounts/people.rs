@@ -44,7 +44,7 @@ pub struct NewPerson {
     pub teams: Vec<String>,
 }
 
-/// An address as its owner writes it. People are told apart without regard to capitals.
+/// An address as its owner writes it. People are distinguished without regard to capitals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Email(String);
 

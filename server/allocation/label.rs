@@ -136,7 +136,7 @@ pub fn look_alike(a: &str, b: &str) -> bool {
     if a.is_empty() || b.is_empty() {
         return false;
     }
-    // `exp-1` and `exp-2` are told apart by their digits on purpose.
+    // `exp-1` and `exp-2` are distinguished by their digits on purpose.
     let digits = |text: &[char]| -> Vec<char> { text.iter().copied().filter(char::is_ascii_digit).collect() };
     digits(&a) == digits(&b) && (a == b || (a.len().min(b.len()) >= 5 && is_within_one_edit(&a, &b)))
 }

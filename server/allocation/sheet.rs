@@ -256,10 +256,10 @@ impl Sheet {
             }
         }
         let missing: Vec<&str> = needed.iter().copied().filter(|name| !columns.contains(name)).collect();
-        let told = [("unknown", unknown), ("twice", twice), ("missing", missing)];
-        let told = told.iter().filter(|(_, names)| !names.is_empty());
-        let told: Vec<String> = told.map(|(what, names)| format!("{what}: {}", names.join(", "))).collect();
-        if told.is_empty() {
+        let described = [("unknown", unknown), ("twice", twice), ("missing", missing)];
+        let described = described.iter().filter(|(_, names)| !names.is_empty());
+        let described: Vec<String> = described.map(|(what, names)| format!("{what}: {}", names.join(", "))).collect();
+        if described.is_empty() {
             return Ok(columns);
         }
         let others: Vec<&str> =
@@ -267,7 +267,7 @@ impl Sheet {
         Err(RefusedFile {
             row: 0,
             column: "columns".to_owned(),
-            found: told.join("; "),
+            found: described.join("; "),
             expected: format!("{}, and if you like {}", needed.join(", "), others.join(", ")),
         })
     }

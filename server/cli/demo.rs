@@ -171,7 +171,7 @@ async fn load(session: &Session, data_dir: &Path, mut mark: Mark) -> anyhow::Res
         rows += report.rows_read;
         mark.loaded += 1;
         mark.write(data_dir).context("the folder cannot be written to")?;
-        remark!("{:>4} of {}  {}", mark.loaded, deliveries.len(), told(delivery, &report));
+        remark!("{:>4} of {}  {}", mark.loaded, deliveries.len(), described(delivery, &report));
     }
     enter_invoices(session, &demonstration).await?;
     remark!("{rows} rows in {:.0} s.", began.elapsed().as_secs_f32());
@@ -324,7 +324,7 @@ async fn import(session: &Session, delivery: &Delivery) -> anyhow::Result<Report
     Ok(report)
 }
 
-fn told(delivery: &Delivery, report: &Report) -> String {
+fn described(delivery: &Delivery, report: &Report) -> String {
     let what = match delivery.what {
         What::Final => "",
         What::Provisional => ", provisional",

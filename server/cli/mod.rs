@@ -107,8 +107,8 @@ struct Session {
 
 /// Whoever runs the command, by the name of the machine's user, or their number where the name is not told.
 fn whoever_runs_this() -> Actor {
-    let told = ["SUDO_USER", "USER", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok());
-    let user = told.filter(|user| !user.is_empty());
+    let described = ["SUDO_USER", "USER", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok());
+    let user = described.filter(|user| !user.is_empty());
     let user = user.unwrap_or_else(|| format!("uid {}", rustix::process::getuid().as_raw()));
     Actor::command_line(Some(&user))
 }

@@ -86,7 +86,7 @@ fn print(compared: &Comparison) -> anyhow::Result<()> {
         say!("  {worth:<40} {:>20}", option.present_value.round(2))?;
         say!("  {:<40} {:>20}", "For a productive GPU-hour", hour(option.per_productive_hour))?;
         for (other, payback) in &option.paybacks {
-            let told = match payback {
+            let described = match payback {
                 Payback::AtOnce => "at once".to_owned(),
                 Payback::WithSale { months } => {
                     format!("only with what is sold after {} months", months.round(1))
@@ -94,7 +94,7 @@ fn print(compared: &Comparison) -> anyhow::Result<()> {
                 Payback::After { months } => format!("after {} months", months.round(1)),
                 Payback::Never => "not within these months".to_owned(),
             };
-            say!("  Paid back against {}: {told}", compared.options[*other].name)?;
+            say!("  Paid back against {}: {described}", compared.options[*other].name)?;
         }
         for reason in &option.fails {
             say!("  Does not do the work: {reason}")?;
@@ -117,12 +117,12 @@ fn print_how_sure(answer: &Answer) -> anyhow::Result<()> {
     say!("\n{} is {ahead} ahead of {} in present value", name(cheapest_option.cheapest), name(cheapest_option.next))?;
     say!("  In eight of ten of {} simulations it costs between {p10} and {p90}", answer.simulation.draws)?;
     say!("  It costs least in {} of them", percent(drawn.cheapest.unwrap_or_default()))?;
-    let told = |input: &Input, value: Decimal| {
+    let described = |input: &Input, value: Decimal| {
         if input.in_percent { percent(value) } else { value.normalize().to_string() }
     };
     for break_point in &cheapest_option.break_points {
         let (input, way) = (&break_point.input, if break_point.value < break_point.input.value { "below" } else { "above" });
-        let (value, now) = (told(input, break_point.value), told(input, input.value));
+        let (value, now) = (described(input, break_point.value), described(input, input.value));
         say!("  With {} at or {way} {value} (now {now}) {} costs less", input.label, name(break_point.to))?;
     }
     Ok(())

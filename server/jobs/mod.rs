@@ -441,7 +441,7 @@ async fn finish(
 async fn tell(pool: PgPool, job_id: i64, progress: Progress) {
     loop {
         tokio::time::sleep(TELL).await;
-        let told = sqlx::query_scalar!(
+        let described = sqlx::query_scalar!(
             "update jobs set rows_read = $2, bytes_read = $3 where job_id = $1 returning cancelled_by",
             job_id,
             progress.rows() as i64,
@@ -449,7 +449,7 @@ async fn tell(pool: PgPool, job_id: i64, progress: Progress) {
         )
         .fetch_one(&pool)
         .await;
-        match told {
+        match described {
             Ok(Some(by)) => progress.cancel(&by),
             Ok(None) => {}
             Err(error) => tracing::warn!(%error, job_id, "progress was not written"),

@@ -138,7 +138,7 @@ fn write(
     Ok(())
 }
 
-/// `8x H100 SXM`: what the hours are of is told by these words alone, whatever people call the machine.
+/// `8x H100 SXM`: what the hours are of is decided by these words alone, whatever people call the machine.
 fn instance_type(machine: &Machine) -> String {
     format!("{}x {}", machine.accelerators, machine.accelerator)
 }

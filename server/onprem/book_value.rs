@@ -134,14 +134,14 @@ mod tests {
     fn a_year_s_end_has_what_is_left_of_the_units_that_are_there() {
         let mut asset_register = asset_register();
         let usd = Currency::exactly("USD");
-        let told = |asset_register: &AssetRegister| -> Vec<(i32, String)> {
+        let described = |asset_register: &AssetRegister| -> Vec<(i32, String)> {
             let ends = year_ends(asset_register, "east", &usd);
             ends.iter().map(|end| (end.year, end.values[0].1.round(2).to_string())).collect()
         };
         // 80,000 over three years of 365, 365 and 366 days: 26,666.67 × 184 ÷ 365 in the first half year.
         let expected = [(2025, "173114.16"), (2026, "119780.82"), (2027, "66520.94"), (2028, "40000.00")]
             .map(|(y, v)| (y, v.to_owned()));
-        assert_eq!(told(&asset_register), expected);
+        assert_eq!(described(&asset_register), expected);
         let sold = Event {
             asset: "east-node".into(),
             units: vec![2],
@@ -149,7 +149,7 @@ mod tests {
             what: EventKind::Disposal { proceeds: 1.into() },
         };
         asset_register.entries.insert(90, Entry::Event(sold));
-        assert_eq!(told(&asset_register)[1], (2026, "59890.41".to_owned()));
+        assert_eq!(described(&asset_register)[1], (2026, "59890.41".to_owned()));
         let left = schedules(&asset_register, "east", day("2027-01-01"));
         assert_eq!((left[0].count, left[0].price, left[0].years.len()), (1, 100_000.into(), 3));
         assert_eq!(left[0].years[2].book_value_after.round(2), 20_000.into());

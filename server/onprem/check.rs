@@ -274,7 +274,7 @@ fn sound(asset_register: &AssetRegister, equations: &mut Vec<Equation>) {
         let count = Decimal::from(i64::try_from(count).unwrap_or(i64::MAX));
         equations.push(Equation::new("problems of the asset register = 0", of, count, Decimal::ZERO));
     };
-    let mut told = BTreeSet::new();
+    let mut described = BTreeSet::new();
     for cluster in asset_register.clusters() {
         let entries = asset_register.of_cluster(&cluster.handle);
         let ids: BTreeSet<i64> = entries.iter().map(|(id, _)| *id).collect();
@@ -282,14 +282,14 @@ fn sound(asset_register: &AssetRegister, equations: &mut Vec<Equation>) {
             format!("{}, {} entries", cluster.handle, entries.len()),
             wrong.iter().filter(|id| ids.contains(id)).count(),
         );
-        told.extend(ids);
+        described.extend(ids);
     }
     let elsewhere: Vec<(&i64, &Entry)> =
-        asset_register.entries.iter().filter(|(id, _)| !told.contains(id)).collect();
+        asset_register.entries.iter().filter(|(id, _)| !described.contains(id)).collect();
     if !elsewhere.is_empty() {
         push(
             format!("{} entries of no cluster", elsewhere.len()),
-            wrong.iter().filter(|id| !told.contains(id)).count(),
+            wrong.iter().filter(|id| !described.contains(id)).count(),
         );
     }
 }

@@ -264,7 +264,7 @@ mod tests {
         assert_ne!(after.content, before.content);
     }
 
-    /// What counts in an installation is told by these. Where they change, each month that was published before differs
+    /// What counts in an installation is decided by these. Where they change, each month that was published before differs
     /// until it is published again: a decision to write down, with a migration that forgets the hashes.
     #[test]
     fn the_same_month_has_these_hashes() {
@@ -289,9 +289,9 @@ mod tests {
     fn a_month_is_added_up_in_each_currency() {
         let eur = (Kind::Costs, "name=insurance|what=insurance|amount=100|every=month|currency=EUR");
         let it = january(&asset_register("", &[NODES, eur]), "2026-03-01");
-        let told: Vec<String> =
+        let described: Vec<String> =
             it.effective().iter().map(|it| format!("{} {}", it.amount, it.currency)).collect();
-        assert_eq!(told, ["100.00 EUR", "6200.00 USD"]);
+        assert_eq!(described, ["100.00 EUR", "6200.00 USD"]);
         assert_eq!(it.summaries[0].currency, Currency::exactly("USD"), "most of it");
         assert_eq!(it.accelerators, 16);
         let other = it.summary(&Currency::exactly("GBP"));

@@ -161,7 +161,7 @@ mod tests {
             asset_register.entries.insert(id, Entry::Asset(more));
         }
         let lines = month::lines(&asset_register, &[], "east", "2026-02".parse().unwrap());
-        let told: Vec<(Option<&str>, String, String, String)> = hours_by_model(&lines, number("0.5"))
+        let described: Vec<(Option<&str>, String, String, String)> = hours_by_model(&lines, number("0.5"))
             .into_iter()
             .map(|it| (it.accelerator, it.name, it.owned.to_string(), it.productive.to_string()))
             .collect();
@@ -169,7 +169,7 @@ mod tests {
             (id, name.to_owned(), owned.to_owned(), productive.to_owned())
         };
         assert_eq!(
-            told,
+            described,
             [line(Some("nvidia-h100-sxm"), "H100", "48384", "24192"), line(None, "Abacus 3", "5376", "2688")]
         );
     }

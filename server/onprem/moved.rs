@@ -238,7 +238,7 @@ mod tests {
     }
 
     /// Cluster, month, currency, effective and billed difference.
-    fn told(moves: &Moves) -> Vec<(String, String, String, String, String)> {
+    fn described(moves: &Moves) -> Vec<(String, String, String, String, String)> {
         let amounts = moves.amounts.iter();
         amounts
             .map(|it| {
@@ -274,7 +274,7 @@ mod tests {
             // Two days of the month that goes on.
             line("a", "2026-03", "USD", "400", "0"),
         ];
-        assert_eq!(told(&moves), expected);
+        assert_eq!(described(&moves), expected);
         let counts: Vec<bool> = moves.amounts.iter().map(|it| it.counts).collect();
         assert_eq!(counts, [false, true, false]);
         let total = &moves.totals[0];
@@ -296,7 +296,7 @@ mod tests {
         let moves = sides(&before, &after).moves(day("2026-01-31"));
         let expected =
             [line("a", "2026-01", "EUR", "6000", "73000"), line("a", "2026-01", "USD", "-6000", "-73000")];
-        let mut found = told(&moves);
+        let mut found = described(&moves);
         found.sort();
         assert_eq!(found, expected);
         assert_eq!(moves.totals.len(), 2);
@@ -367,9 +367,9 @@ mod tests {
     fn a_cluster_that_is_new_or_gone_moves_all_it_has() {
         let (none, one) = (AssetRegister::default(), of_a([asset("")]));
         let moves = sides(&none, &one).moves(day("2026-02-01"));
-        assert_eq!(told(&moves), [line("a", "2026-01", "USD", "6200", "73000")]);
+        assert_eq!(described(&moves), [line("a", "2026-01", "USD", "6200", "73000")]);
         let moves = sides(&one, &none).moves(day("2026-02-01"));
-        assert_eq!(told(&moves), [line("a", "2026-01", "USD", "-6200", "-73000")]);
+        assert_eq!(described(&moves), [line("a", "2026-01", "USD", "-6200", "-73000")]);
         assert_eq!(moves.amounts[0].name, "A");
     }
 
@@ -388,6 +388,6 @@ mod tests {
         sides.after.readings = Arc::new([(("a".to_owned(), month("2026-01")), vec![reading])].into());
         let moves = sides.moves(day("2026-03-01"));
         // Two machines at 1 kW draw 48 kWh a day by the model.
-        assert_eq!(told(&moves), [line("a", "2026-01", "USD", "52", "52")]);
+        assert_eq!(described(&moves), [line("a", "2026-01", "USD", "52", "52")]);
     }
 }

@@ -155,8 +155,8 @@ impl<'a> Found<'a> {
             if let Some(other) = known.insert(name, *id) {
                 let why = match entry {
                     Entry::Cluster(_) => "there is another cluster with this handle",
-                    Entry::Asset(_) => "there is another asset of this name: bills tell units apart by it",
-                    Entry::Meter(_) => "there is another meter of this name: readings are told apart by it",
+                    Entry::Asset(_) => "there is another asset of this name: bills distinguish units by it",
+                    Entry::Meter(_) => "there is another meter of this name: readings are distinguished by it",
                     Entry::Utilization(_) => "there is another utilization from this month on",
                     Entry::Pue(_) => "there is another PUE from this month on",
                     _ => "there are hours of this role and month already",
@@ -169,7 +169,7 @@ impl<'a> Found<'a> {
     /// Bills tell machines apart by the names of units: `node-03` may be the third of one asset, or an asset itself. Two
     /// assets of several units each have no unit in common, since their names differ.
     fn units(&mut self, asset_register: &AssetRegister) {
-        let mut told: BTreeSet<i64> = BTreeSet::new();
+        let mut described: BTreeSet<i64> = BTreeSet::new();
         for (id, alone) in asset_register.assets().filter(|(_, asset)| asset.count == 1) {
             let Some((name, number)) = alone.name.rsplit_once('-') else { continue };
             let Some((other, several)) = self.known.assets.get(name).filter(|(_, it)| it.count > 1) else {
@@ -180,9 +180,9 @@ impl<'a> Found<'a> {
             });
             // Of the two the one that came later is told, and once.
             let later = id.max(*other);
-            if let Some(entry) = asset_register.entries.get(&later).filter(|_| is_unit && told.insert(later)) {
+            if let Some(entry) = asset_register.entries.get(&later).filter(|_| is_unit && described.insert(later)) {
                 let why = format!(
-                    "another asset has a unit “{}” as well: bills tell machines apart by it",
+                    "another asset has a unit “{}” as well: bills distinguish machines by it",
                     alone.name
                 );
                 self.say(later, entry, why);

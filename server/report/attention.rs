@@ -158,7 +158,7 @@ fn is_due(scope: &Standing, clusters: &[MonthsOfCluster]) -> bool {
             .any(|it| it.months.iter().any(|(month, state)| *month == scope.month && state.is_due()))
 }
 
-/// Which months to compare is told by the deliveries' totals, which are few; how, by the charges of those months.
+/// Which months to compare is decided by the deliveries' totals, which are few; how, by the charges of those months.
 async fn differing(
     db: &mut PgConnection,
     answers: &Answers,
@@ -418,13 +418,13 @@ mod tests {
         ];
         let months = months.map(|(text, state)| (month(text), state)).to_vec();
         let clusters = [MonthsOfCluster { cluster: "east".to_owned(), name: "East".to_owned(), months }];
-        let told = |state: State, months: &[&str]| Attention::Cluster {
+        let described = |state: State, months: &[&str]| Attention::Cluster {
             cluster: "east".to_owned(),
             name: "East".to_owned(),
             state,
             months: months.iter().map(|text| month(text)).collect(),
         };
-        let expected = [told(State::Differs, &["2026-06", "2026-08"]), told(State::New, &["2026-07"])];
+        let expected = [described(State::Differs, &["2026-06", "2026-08"]), described(State::New, &["2026-07"])];
         assert_eq!(due_months(&clusters), expected);
 
         let absent = |account: &str, text: &str| Attention::Absent {

@@ -156,7 +156,7 @@ impl Question {
         seen
     }
 
-    /// Until there are teams, what a lead sees is told by tags alone.
+    /// Until there are teams, what a lead sees is decided by tags alone.
     pub(super) fn needs_allocation(&self, configuration: &Configuration) -> bool {
         self.dimensions().any(Grouping::is_allocated)
             || (self.viewer != Viewer::Everything && configuration.has_teams())

@@ -13,7 +13,7 @@ use crate::ledger::Archived;
 use crate::money::Decimal;
 use crate::period::BillingMonth;
 
-/// By what the changes are told apart.
+/// By what the changes are distinguished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ChangesBy {

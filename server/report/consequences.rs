@@ -13,7 +13,7 @@ type Stretch = (Option<BillingMonth>, BillingMonth);
 pub(super) fn consequences(before: &Configuration, after: &Configuration, edits: &[Edit]) -> Vec<String> {
     let stretches = stretches(before, after);
     // In the order in which they were found; the stretches in which each is so.
-    let mut told: Vec<(String, Vec<usize>)> = Vec::new();
+    let mut described: Vec<(String, Vec<usize>)> = Vec::new();
     for (at, (_, month)) in stretches.iter().enumerate() {
         let (then, now) = (before.of_month(*month), after.of_month(*month));
         let mut sentences = seen(&then, &now, ["visible", "count"]);
@@ -21,14 +21,14 @@ pub(super) fn consequences(before: &Configuration, after: &Configuration, edits:
         sentences.extend(called(&then, &now));
         sentences.extend(booked(&then, &now));
         for sentence in sentences {
-            match told.iter_mut().find(|(known, _)| *known == sentence) {
+            match described.iter_mut().find(|(known, _)| *known == sentence) {
                 Some((_, places)) => places.push(at),
-                None => told.push((sentence, vec![at])),
+                None => described.push((sentence, vec![at])),
             }
         }
     }
     let mut found = Vec::new();
-    for (sentence, places) in told {
+    for (sentence, places) in described {
         for run in places.chunk_by(|a, b| a + 1 == *b) {
             found.push(format!("{sentence}{}.", months(&stretches, run[0], run[run.len() - 1])));
         }
@@ -224,7 +224,7 @@ mod tests {
         Configuration { entries: (1..).zip(entries).collect() }
     }
 
-    fn told(edits: &[Edit]) -> Vec<String> {
+    fn described(edits: &[Edit]) -> Vec<String> {
         let before = configuration();
         consequences(&before, &before.edited(edits), edits)
     }
@@ -234,17 +234,17 @@ mod tests {
     }
 
     #[test]
-    fn who_sees_more_or_less_is_told() {
+    fn who_sees_more_or_less_is_reported() {
         let into_research = || Entry::Team(team("vision", Some("research")));
         assert_eq!(
-            told(&[edit(2, into_research())]),
+            described(&[edit(2, into_research())]),
             [
                 "Vision and 2 teams inside it are visible to the leads of Research, whose statements and budgets count them."
             ]
         );
         let alone = Entry::Team(team("tracking", None));
         assert_eq!(
-            told(&[edit(4, alone)]),
+            described(&[edit(4, alone)]),
             [
                 "Tracking is no longer visible to the leads of Vision, whose statements and budgets no longer count it."
             ]
@@ -252,7 +252,7 @@ mod tests {
         let month = "2026-09".parse().unwrap();
         let since = Edit::since(month, 2, &configuration().entries[&2], into_research(), 99);
         assert_eq!(
-            told(&since),
+            described(&since),
             [
                 "Vision and 2 teams inside it are visible to the leads of Research, whose statements and budgets count them \
              from September 2026 on."
@@ -261,22 +261,22 @@ mod tests {
     }
 
     #[test]
-    fn names_cost_centres_and_budgets_are_told() {
+    fn names_cost_centres_and_budgets_are_reported() {
         let renamed = Team { name: "Perception".into(), ..team("vision", None) };
-        assert_eq!(told(&[edit(2, Entry::Team(renamed))]), ["Team Vision is called Perception."]);
+        assert_eq!(described(&[edit(2, Entry::Team(renamed))]), ["Team Vision is called Perception."]);
         let booked = Team { cost_centre: Some("4711".into()), ..team("research", None) };
         assert_eq!(
-            told(&[edit(1, Entry::Team(booked))]),
+            described(&[edit(1, Entry::Team(booked))]),
             ["What Research is charged is booked to Models instead of no cost centre."]
         );
         let Some(Entry::Budget(budget)) = configuration().entries.remove(&6) else { panic!() };
         let more = Entry::Budget(Budget { amount: "120".parse().unwrap(), ..budget });
         assert_eq!(
-            told(&[edit(6, more)]),
+            described(&[edit(6, more)]),
             ["The budget of Vision becomes 120 USD a month instead of 100 USD a month."]
         );
         let gone = Edit { after: None, ..edit(6, configuration().entries[&6].clone()) };
-        assert_eq!(told(&[gone]), ["The budget of Vision is removed: 100 USD a month."]);
-        assert!(told(&[]).is_empty());
+        assert_eq!(described(&[gone]), ["The budget of Vision is removed: 100 USD a month."]);
+        assert!(described(&[]).is_empty());
     }
 }

@@ -356,8 +356,8 @@ impl Adding {
             _ => return,
         }
         let begins = self.hour_of(row.day);
-        let told: Decimal = row.hours.iter().copied().sum();
-        let rest = (row.quantity - told).times(row.weight);
+        let described: Decimal = row.hours.iter().copied().sum();
+        let rest = (row.quantity - described).times(row.weight);
         let over = self.spread_over(&row);
         let [accelerator, provider, ..] = &row.key;
         let instance = [accelerator.clone(), provider.clone(), row.instance_type.clone()];
@@ -373,7 +373,7 @@ impl Adding {
                     hours[begins + at] += quantity.times(row.weight);
                 }
             }
-            None => untold += told.times(row.weight),
+            None => untold += described.times(row.weight),
         }
         if untold.is_zero() || over.is_empty() {
             return;

@@ -63,15 +63,15 @@ mod tests {
             team("vision", Some("research"), from("2026-06")),
         ];
         let configuration = Configuration { entries: (1..).zip(entries).collect() };
-        let told = |dimension, handle| -> Vec<String> {
+        let described = |dimension, handle| -> Vec<String> {
             let parts = parts(&configuration, &dimension, handle, "2026".parse().unwrap());
             parts.iter().map(|(part, filter)| format!("{part} {}", filter.values.join(" "))).collect()
         };
         assert_eq!(
-            told(Grouping::Team, "research"),
+            described(Grouping::Team, "research"),
             ["2026-02..2026-05 research", "2026-06..2026-12 research vision"]
         );
-        assert_eq!(told(Grouping::Team, "gone"), [""; 0]);
-        assert_eq!(told(Grouping::Project, "apollo"), ["2026-01..2026-12 apollo"]);
+        assert_eq!(described(Grouping::Team, "gone"), [""; 0]);
+        assert_eq!(described(Grouping::Project, "apollo"), ["2026-01..2026-12 apollo"]);
     }
 }

@@ -71,7 +71,7 @@ pub(super) async fn shared_movements(
         let pool_previous = of_pool.map(before).unwrap_or_default();
         let pool_cost = of_pool.map(|group| group.cost.amount).unwrap_or_default();
         let (previous, cost) = (before(part), part.cost.amount);
-        let (by_total, by_share) = told_apart(previous, cost, pool_previous, pool_cost);
+        let (by_total, by_share) = distinguished(previous, cost, pool_previous, pool_cost);
         SharedMovement {
             pool: part.key.clone().unwrap_or_default(),
             name: part.label.clone(),
@@ -90,7 +90,7 @@ pub(super) async fn shared_movements(
 
 /// What a part would have become at the share before, and what is left. A cost that was not there before is new
 /// altogether.
-fn told_apart(
+fn distinguished(
     previous: Decimal,
     cost: Decimal,
     pool_previous: Decimal,
@@ -161,8 +161,8 @@ mod tests {
             let [previous, cost, pool_previous, pool_cost, by_total, by_share] =
                 [previous, cost, pool_previous, pool_cost, by_total, by_share]
                     .map(|text| text.parse::<Decimal>().unwrap().normalize());
-            let told = told_apart(previous, cost, pool_previous, pool_cost);
-            assert_eq!((told.0.normalize(), told.1.normalize()), (by_total, by_share));
+            let described = distinguished(previous, cost, pool_previous, pool_cost);
+            assert_eq!((described.0.normalize(), described.1.normalize()), (by_total, by_share));
         }
     }
 
@@ -170,7 +170,7 @@ mod tests {
         #[test]
         fn both_sum_to_the_change(amounts in any::<[i64; 4]>(), scale in 0u8..28) {
             let [previous, cost, before, now] = amounts.map(|amount| Decimal::new(amount.into(), scale));
-            let (by_total, by_share) = told_apart(previous, cost, before, now);
+            let (by_total, by_share) = distinguished(previous, cost, before, now);
             prop_assert_eq!(by_total + by_share, cost - previous);
         }
     }

@@ -134,7 +134,7 @@ mod tests {
             pooled,
         ];
         let found = suggested_rules(&keys);
-        let told: Vec<(String, usize, usize)> = told
+        let described: Vec<(String, usize, usize)> = described
             .iter()
             .map(|suggested| {
                 (
@@ -145,6 +145,6 @@ mod tests {
             })
             .collect();
         let line = |text: &str, keys, others| (text.to_owned(), keys, others);
-        assert_eq!(told, [line("17 a", 2, 2), line("17 b", 2, 0), line("4 c", 1, 0), line("3 a", 1, 0)]);
+        assert_eq!(described, [line("17 a", 2, 2), line("17 b", 2, 0), line("4 c", 1, 0), line("3 a", 1, 0)]);
     }
 }

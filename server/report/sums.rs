@@ -391,7 +391,7 @@ pub(super) async fn items_source_of<'a>(
         if basis.allocation.is_needed() {
             return Ok(if by_day { Source::ItemDays } else { Source::Items });
         }
-        // Without teams, what a lead sees is told by a tag.
+        // Without teams, what a lead sees is decided by a tag.
         if *viewer == Viewer::Everything {
             return Ok(if by_day { Source::TotalDays } else { Source::Totals });
         }
@@ -399,7 +399,7 @@ pub(super) async fn items_source_of<'a>(
     keys_source_of(db, dimensions, basis).await
 }
 
-/// Whether it is told by who is charged, or by time.
+/// Whether it is decided by who is charged, or by time.
 fn is_of_charged(dimension: &Grouping) -> bool {
     let says_part = matches!(dimension, Grouping::Pool | Grouping::PoolPart);
     dimension.divides() || says_part || dimension.is_time()

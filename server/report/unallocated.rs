@@ -117,7 +117,7 @@ pub(super) struct Keys {
 
 impl Answers {
     /// How a question's period is covered, and the unallocated keys from `first` on, at most `limit`, the largest
-    /// first. Who could own them is told by the configuration of the period's last month.
+    /// first. Who could own them is decided by the configuration of the period's last month.
     pub async fn unallocated(
         &self,
         db: &mut PgConnection,

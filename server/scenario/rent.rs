@@ -55,8 +55,8 @@ pub fn downtime_in_words(availability: Decimal) -> String {
         some if some < Decimal::from(2 * 24 * 60) => ("hours", 60),
         _ => ("days", 24 * 60),
     };
-    let told = quotient(minutes, length.into()).unwrap_or_default().round(1).normalize();
-    format!("{told} {unit} a year")
+    let described = quotient(minutes, length.into()).unwrap_or_default().round(1).normalize();
+    format!("{described} {unit} a year")
 }
 
 #[cfg(test)]
@@ -87,14 +87,14 @@ mod tests {
     fn five_nines_are_five_minutes_a_year() {
         assert_eq!(downtime(number("0.99999")), number("5.256"));
         assert_eq!(downtime(one()), Decimal::ZERO);
-        for (availability, told) in [
+        for (availability, described) in [
             ("0.99999", "5.3 minutes a year"),
             ("0.999", "8.8 hours a year"),
             ("0.995", "43.8 hours a year"),
             ("0.99", "3.6 days a year"),
             ("1", "0 minutes a year"),
         ] {
-            assert_eq!(downtime_in_words(number(availability)), told);
+            assert_eq!(downtime_in_words(number(availability)), described);
         }
     }
 }

@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused_and_what_is_odd_is_told() {
+    fn what_cannot_be_is_refused_and_what_is_odd_is_reported() {
         for (field, it) in [
             ("saving", Porting { saving: 40.into(), ..Porting::default() }),
             ("chance", Porting { chance: number("1.2"), ..Porting::default() }),

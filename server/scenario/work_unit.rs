@@ -201,13 +201,13 @@ mod tests {
             offer("B200", "14.2416", "1745", measured),
         ];
         let ranking = rank(&offers).unwrap();
-        let told: Vec<(&str, String)> = ranking
+        let described: Vec<(&str, String)> = ranking
             .by_unit
             .iter()
             .map(|it| (it.name.as_str(), it.per_unit.value.unwrap().round(4).to_string()))
             .collect();
         let expected = [("B200", "8.1614"), ("H100", "8.6595"), ("A100", "10.1206")];
-        assert_eq!(told, expected.map(|(name, value)| (name, value.to_owned())));
+        assert_eq!(described, expected.map(|(name, value)| (name, value.to_owned())));
         assert_eq!(ranking.by_hour, ["A100", "H100", "B200"]);
         assert!(ranking.differs);
         assert!(!rank(&offers[..1]).unwrap().differs);

@@ -196,7 +196,7 @@ pub async fn remove(db: &mut PgConnection, id: i64, by: &Actor, now: DateTime<Ut
     )
     .execute(&mut *tx)
     .await?;
-    told(tx, gone.rows_affected() > 0, id, Verb::ScenarioRemoved, (by, now)).await
+    described(tx, gone.rows_affected() > 0, id, Verb::ScenarioRemoved, (by, now)).await
 }
 
 /// Puts a scenario back that was removed. False: it was not.
@@ -213,10 +213,10 @@ pub async fn bring_back(
     )
     .execute(&mut *tx)
     .await?;
-    told(tx, back.rows_affected() > 0, id, Verb::ScenarioBroughtBack, (by, now)).await
+    described(tx, back.rows_affected() > 0, id, Verb::ScenarioBroughtBack, (by, now)).await
 }
 
-async fn told(
+async fn described(
     mut tx: sqlx::Transaction<'_, sqlx::Postgres>,
     is_changed: bool,
     id: i64,

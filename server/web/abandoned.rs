@@ -65,8 +65,8 @@ mod tests {
     #[test]
     fn what_a_request_holds_knows_whether_it_was_answered() {
         for is_answered in [true, false] {
-            let told = Arc::new(AtomicBool::new(is_answered));
-            let held = Held(Arc::clone(&told));
+            let described = Arc::new(AtomicBool::new(is_answered));
+            let held = Held(Arc::clone(&described));
             let answer = Answering::new(async move {
                 let _held = held;
                 if !is_answered {
@@ -74,7 +74,7 @@ mod tests {
                 }
             });
             assert_eq!(answer.now_or_never().is_some(), is_answered);
-            assert_eq!(told.load(Ordering::Relaxed), !is_answered);
+            assert_eq!(described.load(Ordering::Relaxed), !is_answered);
             assert!(!is_abandoned());
         }
     }

@@ -81,7 +81,7 @@ pub fn standing_for(person: &Person, mut standing: Vec<Standing>) -> Vec<Standin
     standing
 }
 
-/// Who bills it, told apart by whether it may still change. What names its invoices and still lacks days of its month
+/// Who bills it, distinguished by whether it may still change. What names its invoices and still lacks days of its month
 /// says so, since a bill can be called final too early.
 pub fn publishers(standing: &[Standing], is_provisional: bool) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
@@ -128,12 +128,12 @@ mod tests {
             rejected_rows: 0,
             deliveries: Vec::new(),
         };
-        let told = |scopes: &[Standing]| publishers(scopes, false).join(", ");
-        assert_eq!(told(&[scope("a", false, "2026-09-28")]), "NeoCloud (stated until 28 September)");
-        assert_eq!(told(&[scope("a", false, "2026-09-30")]), "NeoCloud");
-        assert_eq!(told(&[scope("a", false, "")]), "NeoCloud", "it states no days");
+        let described = |scopes: &[Standing]| publishers(scopes, false).join(", ");
+        assert_eq!(described(&[scope("a", false, "2026-09-28")]), "NeoCloud (stated until 28 September)");
+        assert_eq!(described(&[scope("a", false, "2026-09-30")]), "NeoCloud");
+        assert_eq!(described(&[scope("a", false, "")]), "NeoCloud", "it states no days");
         assert_eq!(
-            told(&[scope("a", false, "2026-09-28"), scope("b", true, "2026-09-20")]),
+            described(&[scope("a", false, "2026-09-28"), scope("b", true, "2026-09-20")]),
             "NeoCloud (1 of 2; a stated until 28 September)"
         );
     }

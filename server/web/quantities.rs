@@ -233,7 +233,7 @@ pub fn price(price: Decimal) -> String {
 }
 
 impl UnitCost {
-    /// Experiments need no entry in the configuration, so a slip is told by what it costs alone.
+    /// Experiments need no entry in the configuration, so a slip is decided by what it costs alone.
     pub fn has_no_charges(&self) -> bool {
         self.of.kind == QuantityKind::Experiment && self.cost.is_none() && !self.is_incomplete
     }

@@ -50,12 +50,12 @@ pub async fn serve(
     let (jobs, downloads) = (app.jobs.clone(), app.downloads.clone());
     let site = router(app);
     let stopping = Arc::new(Notify::new());
-    let told = Arc::clone(&stopping);
+    let described = Arc::clone(&stopping);
     let mut signals = Signals::listen()?;
     let serving = connections::serve(listener, site, Limits::of_this_process(), async move {
         signals.next().await;
         tracing::info!("stopping: requests under way may finish");
-        told.notify_one();
+        described.notify_one();
         tokio::spawn(end_at_the_second(signals));
     });
     tokio::select! {

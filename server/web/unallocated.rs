@@ -158,7 +158,7 @@ impl Page {
         Some(amounts.share(of))
     }
 
-    /// Whether something that nobody owns is a credit, which is told apart then.
+    /// Whether something that nobody owns is a credit, which is distinguished then.
     fn has_credits(&self) -> bool {
         let has = |it: &Coverage| !it.unallocated_gross.credits.is_zero();
         self.it.coverage.iter().chain(self.it.months.iter().map(|month| &month.coverage)).any(has)

@@ -229,9 +229,9 @@ fn ten_megabytes_in_a_field_reject_its_row_only() {
 fn rows_of_the_wrong_length_are_rejected_with_both_counts() {
     let short = ROW.trim_end_matches(',');
     let reading = read_bytes(csv(&["a,b,c", &format!("{ROW},more"), ROW, short])).unwrap();
-    let told: Vec<String> = reading.rejected.iter().map(ToString::to_string).collect();
+    let described: Vec<String> = reading.rejected.iter().map(ToString::to_string).collect();
     assert_eq!(
-        told,
+        described,
         [
             "row 1: found 3 fields; expected 9 fields, as in the header",
             "row 2: found 10 fields; expected 9 fields, as in the header",

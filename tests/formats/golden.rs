@@ -16,7 +16,7 @@ fn fixtures_come_to_what_they_came_to() {
         for case in sorted(&format) {
             let name = format!("{}__{}", name(&format), name(&case));
             insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
-                insta::assert_snapshot!(name, told(&case.join("input.csv")));
+                insta::assert_snapshot!(name, described(&case.join("input.csv")));
             });
             seen += 1;
         }
@@ -36,7 +36,7 @@ fn name(path: &std::path::Path) -> String {
 }
 
 /// An export in words.
-fn told(path: &PathBuf) -> String {
+fn described(path: &PathBuf) -> String {
     let export = match billing::open("input.csv", File::open(path).unwrap(), None) {
         Ok(export) => export,
         Err(refusal) => return format!("refused: {refusal}"),

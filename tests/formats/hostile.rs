@@ -159,11 +159,11 @@ fn texts_longer_than_any_provider_writes_are_rejected_and_tags_left_out() {
         ),
     ];
     let reading = open(format!("{header}\n{}\n", rows.join("\n"))).unwrap();
-    let told: Vec<String> =
+    let described: Vec<String> =
         reading.rejected.iter().map(|it| format!("{}; {}", it.found, it.expected)).collect();
-    assert!(told[0].ends_with("; a name of at most 1000 bytes"), "{told:?}");
+    assert!(described[0].ends_with("; a name of at most 1000 bytes"), "{described:?}");
     assert_eq!(
-        told[1..],
+        described[1..],
         [
             "a billing account of 1001 bytes; at most 1000 bytes",
             "a service of 4001 bytes; at most 4000 bytes",
@@ -194,26 +194,26 @@ fn manifests_that_name_no_files_anybody_has_are_refused() {
     };
     let many: Vec<String> = (0..10_001).map(|file| format!("cur/{file}.csv.gz")).collect();
     assert!(manifest(&many[1..]).is_ok());
-    for (keys, told) in [
+    for (keys, described) in [
         (many, "a manifest that names 10001 data files"),
         (vec!["a/".repeat(4 << 20)], "a manifest with a key of 8388608 bytes"),
         (vec!["a.csv".to_owned(), "//".to_owned()], "a manifest with the key \u{201c}\u{201d}"),
         (vec!["p/a.csv".to_owned(), "/p/a.csv".to_owned()], "a manifest that names p/a.csv twice"),
     ] {
         let message = manifest(&keys).unwrap_err();
-        assert!(message.contains(told), "{message}");
+        assert!(message.contains(described), "{message}");
     }
 }
 
 #[test]
 fn zip_with_a_million_entries_is_refused_by_the_count_at_its_end() {
     let entries = |count| vec![zip_entry("a", ""); count];
-    for (count, told) in [(1001, "1001 entries"), (65_534, "65534 entries"), (1_000_000, "1000000 entries")] {
+    for (count, described) in [(1001, "1001 entries"), (65_534, "65534 entries"), (1_000_000, "1000000 entries")] {
         let (refusal, read) = refused_zip(zip_of(&entries(count)));
         assert_eq!(
             refusal,
             format!(
-                "bill.zip: found a zip with {told}; expected a zip with exactly one billing export inside, and at most \
+                "bill.zip: found a zip with {described}; expected a zip with exactly one billing export inside, and at most \
                  1000 entries"
             )
         );

@@ -64,13 +64,13 @@ fn rejection(row: Row<'_>) -> String {
 #[test]
 fn an_account_that_a_spreadsheet_rounded_is_rejected() {
     for provider in ["AWS", "Acme", "Microsoft", "Google"] {
-        let told = rejection(Row { provider, account: "1.23457E+11", ..USUAL });
-        assert!(told.starts_with("row 1, column BillingAccountId: found “1.23457E+11”; expected "), "{told}");
-        assert!(told.contains("spreadsheet"), "{told}");
+        let described = rejection(Row { provider, account: "1.23457E+11", ..USUAL });
+        assert!(described.starts_with("row 1, column BillingAccountId: found “1.23457E+11”; expected "), "{described}");
+        assert!(described.contains("spreadsheet"), "{described}");
     }
-    let told =
+    let described =
         rejection(Row { provider: "AWS", account: "12345678901", sub_account: "1.11122E+11", ..USUAL });
-    assert!(told.starts_with("row 1, column SubAccountId: found “1.11122E+11”"), "{told}");
+    assert!(described.starts_with("row 1, column SubAccountId: found “1.11122E+11”"), "{described}");
 }
 
 #[test]
@@ -193,9 +193,9 @@ fn a_proof_counts_wherever_it_stands_and_however_the_file_is_packed() {
 fn a_date_that_is_none_in_the_order_of_the_file_rejects_its_row() {
     let reading =
         read_text(file(&[slashed(UNPROVEN, "13/10/2026"), slashed(UNPROVEN, "32/13/2026")])).unwrap();
-    let told = reading.rejected[0].to_string();
-    assert!(told.contains("row 2, column ChargePeriodStart: found “32/13/2026”"), "{told}");
-    assert!(told.contains("31/08/2026"), "{told}");
+    let described = reading.rejected[0].to_string();
+    assert!(described.contains("row 2, column ChargePeriodStart: found “32/13/2026”"), "{described}");
+    assert!(described.contains("31/08/2026"), "{described}");
 }
 
 #[test]
@@ -214,9 +214,9 @@ fn billing_period_that_is_none_or_longer_than_a_year_is_rejected() {
         ("2027-11-01T00:00:00Z", "an end within a year of the start of the billing period"),
         ("2025-09-01T00:00:00Z", "an end within a year of the start of the billing period"),
     ] {
-        let told = rejection(Row { period: ["2026-10-01T00:00:00Z", end], ..USUAL });
-        assert!(told.starts_with(&format!("row 1, column BillingPeriodEnd: found “{end}”")), "{told}");
-        assert!(told.contains(expected), "{told}");
+        let described = rejection(Row { period: ["2026-10-01T00:00:00Z", end], ..USUAL });
+        assert!(described.starts_with(&format!("row 1, column BillingPeriodEnd: found “{end}”")), "{described}");
+        assert!(described.contains(expected), "{described}");
     }
     // A year in advance.
     let charge = only(&[Row { period: ["2026-10-01T00:00:00Z", "2027-10-01T00:00:00Z"], ..USUAL }]);
@@ -227,9 +227,9 @@ fn billing_period_that_is_none_or_longer_than_a_year_is_rejected() {
 fn billing_period_of_another_century_is_rejected() {
     for year in ["1999", "2199"] {
         let (start, end) = (format!("{year}-10-01T00:00:00Z"), format!("{year}-11-01T00:00:00Z"));
-        let told = rejection(Row { period: [&start, &end], ..USUAL });
-        assert!(told.starts_with("row 1, column BillingPeriodStart"), "{told}");
-        assert!(told.contains("a billing period of the years 2000 to 2100"), "{told}");
+        let described = rejection(Row { period: [&start, &end], ..USUAL });
+        assert!(described.starts_with("row 1, column BillingPeriodStart"), "{described}");
+        assert!(described.contains("a billing period of the years 2000 to 2100"), "{described}");
     }
 }
 
@@ -238,8 +238,8 @@ fn what_is_no_currency_code_is_rejected_with_what_to_write() {
     for (currency, expected) in
         [("US$", "the code USD"), ("usd.", "the code USD"), ("EURO", "the code EUR"), ("€", "the code EUR")]
     {
-        let told = rejection(Row { currency, ..USUAL });
-        assert_eq!(told, format!("row 1, column BillingCurrency: found “{currency}”; expected {expected}"));
+        let described = rejection(Row { currency, ..USUAL });
+        assert_eq!(described, format!("row 1, column BillingCurrency: found “{currency}”; expected {expected}"));
     }
     for currency in ["USD", "eur", "Token"] {
         only(&[Row { currency, ..USUAL }]);
@@ -248,9 +248,9 @@ fn what_is_no_currency_code_is_rejected_with_what_to_write() {
 
 #[test]
 fn a_sign_before_an_amount_agrees_with_the_currency() {
-    let told = rejection(Row { cost: "€ 3", ..USUAL });
+    let described = rejection(Row { cost: "€ 3", ..USUAL });
     assert_eq!(
-        told,
+        described,
         "row 1, column BilledCost: found “€ 3”; expected an amount in USD, the currency of its row: € is the sign of EUR"
     );
     for (cost, currency) in [("$3", "USD"), ("$3", "CAD"), ("€ 3", "EUR"), ("¥3", "JPY"), ("£3", "GBP")] {

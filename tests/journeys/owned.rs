@@ -1,4 +1,4 @@
-//! An organization rents machines and has some of its own: hours paid for and hours owned are told apart on every page.
+//! An organization rents machines and has some of its own: hours paid for and hours owned are distinguished on every page.
 
 use axum::http::StatusCode;
 use gpuledger::accounts::Role;
@@ -154,9 +154,9 @@ async fn hours_owned_are_a_column_of_their_own(db: PgPool) {
     by_charge(&mut finance).await;
 
     let page = finance.get("/spend/2026-09?by=pricing").await.body;
-    let told = html::texts(&page, "dl.figures > div");
+    let described = html::texts(&page, "dl.figures > div");
     for text in ["Accelerator-hours208.0", "On-prem GPU-hours192.0", "Per on-prem GPU-hourUSD5.21"] {
-        assert!(told.contains(&text.to_owned()), "{text}: {told:?}");
+        assert!(described.contains(&text.to_owned()), "{text}: {described:?}");
     }
     assert_eq!(
         html::texts(&page, "#groups thead th.num")[2..5],
@@ -223,8 +223,8 @@ async fn who_is_charged_is_told_of_both(db: PgPool) {
     assert_eq!(vision["organization_cost_per_owned_hour"], "5.208333");
     assert_eq!(vision["direct"]["owned_hours"], "192");
     let page = finance.get("/teams/vision/2026-09").await.body;
-    let told = html::texts(&page, "dl.figures > div");
-    assert!(told.contains(&"Per on-prem GPU-hourUSD2.60 everyone 5.21".to_owned()), "{told:?}");
+    let described = html::texts(&page, "dl.figures > div");
+    assert!(described.contains(&"Per on-prem GPU-hourUSD2.60 everyone 5.21".to_owned()), "{described:?}");
     let csv = finance.get("/teams/vision/2026-09.csv").await.body;
     assert!(csv.contains("direct,pricing,Owned,Owned,0,USD,0.000000,0,0,192,"), "{csv}");
 
@@ -319,19 +319,19 @@ async fn who_only_rents_pays_none_of_a_pool_that_is_divided_by_hours_owned(db: P
         assert_eq!(html::attributes(&page, "[name=by][checked]", "value"), [by]);
         assert_eq!(html::attributes(&page, "#account", "value"), [account]);
         let teams = ask(&mut admin, "/chargeback/2026-09.json").await;
-        let told = html::text(&admin.get("/pools").await.body, "main");
-        assert!(!told.contains("All of it is"), "{told}");
+        let described = html::text(&admin.get("/pools").await.body, "main");
+        assert!(!described.contains("All of it is"), "{described}");
         let expected = match (by, account) {
             (_, "west") => {
-                assert!(told.contains("no team that takes part has hours owned of west"), "{told}");
+                assert!(described.contains("no team that takes part has hours owned of west"), "{described}");
                 [("Unallocated", "1000"), ("Nlp", "330"), ("Vision", "30")]
             }
             ("paid-hours", _) => {
-                assert!(told.contains("Divided by hours paid for of s2."), "{told}");
+                assert!(described.contains("Divided by hours paid for of s2."), "{described}");
                 [("Nlp", "1330"), ("Vision", "30"), ("Unallocated", "0")]
             }
             _ => {
-                assert!(told.contains("Only hours of the organization’s own machines weigh"), "{told}");
+                assert!(described.contains("Only hours of the organization’s own machines weigh"), "{described}");
                 by_hours_owned(&mut admin).await;
                 [("Vision", "1030"), ("Nlp", "330"), ("Unallocated", "0")]
             }

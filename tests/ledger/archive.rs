@@ -134,7 +134,7 @@ async fn is_archived_and_loaded_again(db: PgPool, rows: u64) {
         assert_eq!(ask(&ledger, answers, then).await, Err(1), "fewer rows are no answer");
         assert_eq!(ask(&ledger, answers, today).await.as_ref(), Ok(&asked[1]));
     }
-    // What it changed is told by service without its rows, and by key not at all.
+    // What it changed is decided by service without its rows, and by key not at all.
     let page = || Page { first: 0, size: 50 };
     let again = report::changes(&mut db, 2, ChangesBy::Service, CostBasis::Billed, page()).await.unwrap();
     assert_eq!(serde_json::to_string(&again).unwrap(), changed);

@@ -347,11 +347,11 @@ impl Racks {
     /// What is remembered is what somebody would compute who remembers nothing.
     async fn assert_remembered_months_are_true(&self, today: &str) {
         for cluster in ["east", "west"] {
-            let told = |months: Vec<ClusterMonth>| -> Vec<_> {
+            let described = |months: Vec<ClusterMonth>| -> Vec<_> {
                 months.into_iter().map(|it| (it.month, it.state, it.sums)).collect()
             };
             let anew = self.months_by(&Months::default(), cluster, today).await;
-            assert_eq!(told(self.months_by(&self.months, cluster, today).await), told(anew), "{cluster}");
+            assert_eq!(described(self.months_by(&self.months, cluster, today).await), described(anew), "{cluster}");
         }
     }
 
@@ -400,11 +400,11 @@ async fn corrections_to_past_months_in_any_order_leave_every_equation_true(db: P
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
-async fn a_month_that_is_not_what_the_asset_register_says_is_told(db: PgPool) {
+async fn a_month_that_is_not_what_the_asset_register_says_is_reported(db: PgPool) {
     let racks = Racks::new(db).await;
     racks.happens("node", 2, day("2026-03-20"), EventKind::WriteOff).await;
     racks.publish("east", None).await;
-    let told = racks.equations().await;
+    let described = racks.equations().await;
     for name in [
         "east 2026-03, revision 2, Depreciation, effective USD",
         "east 2026-03, revision 2, Energy, billed USD",
@@ -415,10 +415,10 @@ async fn a_month_that_is_not_what_the_asset_register_says_is_told(db: PgPool) {
         "shelf, 3 × 24691.20 USD",
         "west, 1 entries",
     ] {
-        assert!(told.iter().any(|equation| equation.of == name), "{name}: {told:#?}");
+        assert!(described.iter().any(|equation| equation.of == name), "{name}: {described:#?}");
     }
     // Nineteen days of three nodes and twelve of two.
-    let hours = told.iter().find(|equation| equation.of == "east 2026-03, revision 2").unwrap();
+    let hours = described.iter().find(|equation| equation.of == "east 2026-03, revision 2").unwrap();
     assert_eq!(hours.right, Decimal::from((19 * 3 + 12 * 2) * 8 * 24));
     assert_eq!(racks.broken().await, []);
 
@@ -449,22 +449,22 @@ async fn a_file_that_no_asset_register_was_asked_for_is_named_and_held_to_what_i
     let racks = Racks::new(db).await;
     let focus = Focus::new().hour("east", "", "2026-03-05T10", "40", "vision");
     racks.ledger.deliver("by-hand.csv", focus.owned()).await;
-    let told = racks.equations().await;
-    let found = told.iter().filter(|it| it.name == "month that no asset register was asked for = its file");
+    let described = racks.equations().await;
+    let found = described.iter().filter(|it| it.name == "month that no asset register was asked for = its file");
     let found: Vec<&Equation> = found.collect();
-    assert_eq!(found.len(), 2, "{told:#?}");
+    assert_eq!(found.len(), 2, "{described:#?}");
     assert_eq!((found[0].left, found[0].holds), (Decimal::from(40), true));
     assert!(found[0].of.starts_with("east 2026-03, delivery "), "{}", found[0].of);
     // It is not replaced with the others, but only where somebody asks for that.
     assert_eq!(racks.publish("east", None).await, 2, "February and April");
-    let of_march = |told: &[Equation]| told.iter().filter(|it| it.name.contains("no asset register")).count();
+    let of_march = |described: &[Equation]| described.iter().filter(|it| it.name.contains("no asset register")).count();
     assert_eq!(of_march(&racks.equations().await), 2);
     racks.execute("update monthly_costs set billed_cost = 41 where billing_month = '2026-03-01'").await;
     assert_eq!(racks.broken().await.len(), 1);
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
-async fn an_asset_register_with_a_problem_is_told(db: PgPool) {
+async fn an_asset_register_with_a_problem_is_reported(db: PgPool) {
     let racks = Racks::new(db).await;
     racks
         .execute(

@@ -186,8 +186,8 @@ async fn rows_that_are_active_are_not_added_again(db: PgPool) {
     assert_eq!(waiting.status, Status::Waiting);
     let page = format!("/imports/{}", waiting.delivery.unwrap());
     finance.submit(&page, &format!("{page}/add"), &[]).await;
-    let told = finance.get(&page).await.body;
-    assert!(told.contains("1 of its rows is active already"), "{told}");
+    let described = finance.get(&page).await.body;
+    assert!(described.contains("1 of its rows is active already"), "{described}");
     assert_eq!(billed(&ledger).await, Decimal::from(400));
     finance.submit(&page, &format!("{page}/replace"), &[("reason", "")]).await;
     assert_eq!(billed(&ledger).await, Decimal::from(210));
@@ -225,8 +225,8 @@ async fn slices_that_share_rows_need_a_decision(db: PgPool) {
     let page = format!("/imports/{}", again.delivery.unwrap());
     for decision in ["replace", "add"] {
         finance.submit(&page, &format!("{page}/{decision}"), &[("reason", "")]).await;
-        let told = finance.get(&page).await.body;
-        assert!(told.contains("Undo import 1 first, or discard import 3"), "{decision}: {told}");
+        let described = finance.get(&page).await.body;
+        assert!(described.contains("Undo import 1 first, or discard import 3"), "{decision}: {described}");
         assert_eq!(ledger.billed("acme", "2026-09").await, Decimal::from(200));
     }
     ledger.assert_balanced().await;
@@ -257,12 +257,12 @@ async fn undo_that_would_count_rows_twice_says_what_to_undo_first(db: PgPool) {
 
     let page = format!("/imports/{second}");
     finance.submit(&page, &format!("{page}/undo"), &[]).await;
-    let told = finance.get(&page).await.body;
+    let described = finance.get(&page).await.body;
     let expected = format!(
         "Nothing changed: undoing import {second} would make import {first} active again, of which 10 rows are active \
          already in import {third}. Undo import {third} first."
     );
-    assert!(told.contains(&expected), "{told}");
+    assert!(described.contains(&expected), "{described}");
     assert_eq!(billed(&ledger).await, Decimal::from(400));
 
     ledger.undo(third).await;

@@ -187,12 +187,12 @@ async fn restore_ends_sessions_links_and_api_tokens(db: PgPool) {
     // In words, too; and the second one has none to end.
     let again = there.path().join("again");
     run(gpuledger(there.path(), None, &["backup"]).arg(&again));
-    for (backup, told) in [(&backup, "2 API tokens ended"), (&again, "no API tokens")] {
+    for (backup, described) in [(&backup, "2 API tokens ended"), (&again, "no API tokens")] {
         empty_database(&db).await;
         let there = tempfile::tempdir().unwrap();
         let said = run(gpuledger(there.path(), Some(&url(&db)), &["restore"]).arg(backup));
         let said = String::from_utf8_lossy(&said.stdout).into_owned();
-        assert!(said.contains(told), "{said}");
+        assert!(said.contains(described), "{said}");
     }
 }
 

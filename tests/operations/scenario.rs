@@ -48,24 +48,24 @@ fn it_compares_without_a_server_and_every_figure_is_in_the_json() {
     assert_eq!(answer["comparison"]["cheapest"], 1);
     assert_eq!(answer["comparison"]["options"][1]["lines"][0]["formula"], "GPU-hours of the term × price");
 
-    let told = String::from_utf8(compare(SMALL, &[]).stdout).unwrap();
-    assert!(told.contains("Reserved, the cheapest") && told.contains("367920.00"), "{told}");
+    let described = String::from_utf8(compare(SMALL, &[]).stdout).unwrap();
+    assert!(described.contains("Reserved, the cheapest") && described.contains("367920.00"), "{described}");
     // 9,519.20 less a month for a year, at 10 %.
-    assert!(told.contains("Present value at 10 % a year "), "{told}");
+    assert!(described.contains("Present value at 10 % a year "), "{described}");
     assert!(
-        told.contains("Reserved is 108523.") && told.contains(" ahead of On demand in present value"),
-        "{told}"
+        described.contains("Reserved is 108523.") && described.contains(" ahead of On demand in present value"),
+        "{described}"
     );
-    assert!(told.contains("It costs least in 99.94 % of them"), "{told}");
-    assert!(told.contains("With On demand at or below 5.25 (now 6.88) On demand costs less"), "{told}");
+    assert!(described.contains("It costs least in 99.94 % of them"), "{described}");
+    assert!(described.contains("With On demand at or below 5.25 (now 6.88) On demand costs less"), "{described}");
 }
 
 #[test]
 fn what_is_wrong_with_a_file_is_told_with_line_and_key() {
     let answer = compare(&SMALL.replace("price = 6.88", "price = -1"), &[]);
     assert_eq!(answer.status.code(), Some(1));
-    let told = String::from_utf8(answer.stderr).unwrap();
-    assert!(told.contains("option[0].place[0].on_demand.price (line 11): -1"), "{told}");
+    let described = String::from_utf8(answer.stderr).unwrap();
+    assert!(described.contains("option[0].place[0].on_demand.price (line 11): -1"), "{described}");
     assert!(answer.stdout.is_empty());
     let broken = compare(&SMALL.replace("months = 12\n\n", "months = \n\n"), &[]);
     assert!(String::from_utf8(broken.stderr).unwrap().contains("line 3: "));
@@ -77,11 +77,11 @@ fn in_another_currency_what_is_shipped_in_dollars_is_asked_for_by_field_and_line
     let owned = format!("{yen}\n[[option]]\nname = \"Our own\"\nplace = [{{ owned = {{ gpus = 8 }} }}]\n");
     let answer = compare(&owned, &[]);
     assert_eq!(answer.status.code(), Some(1));
-    let told = String::from_utf8(answer.stderr).unwrap();
+    let described = String::from_utf8(answer.stderr).unwrap();
     let asked = "expected a price in JPY; the shipped default is 375000 USD of 2025-03";
     assert!(
-        told.contains(asked) && told.contains("option[2].place[0].owned.machines.node_price (line "),
-        "{told}"
+        described.contains(asked) && described.contains("option[2].place[0].owned.machines.node_price (line "),
+        "{described}"
     );
     let rated = owned.replacen(
         "[[work]]",
@@ -98,10 +98,10 @@ fn in_another_currency_what_is_shipped_in_dollars_is_asked_for_by_field_and_line
 fn a_value_of_the_wrong_kind_is_refused_with_its_field_and_line_and_what_to_enter() {
     let answer = compare(&SMALL.replace("gpus = \"best\"", "gpus = \"eight\""), &[]);
     assert_eq!(answer.status.code(), Some(1));
-    let told = String::from_utf8(answer.stderr).unwrap();
+    let described = String::from_utf8(answer.stderr).unwrap();
     let expected =
         "option[1].place[0].committed[0].gpus (line 15): found “eight”, enter a whole number, or \"best\"";
-    assert!(told.contains(expected), "{told}");
+    assert!(described.contains(expected), "{described}");
 }
 
 #[test]
@@ -110,14 +110,14 @@ fn what_the_page_warns_of_is_printed_with_field_and_line() {
     let text = SMALL
         .replace("name = \"training\"", "name = \"training\"\naccelerator = \"nvidia-h100-sxm\"")
         .replace("price = 6.88 }", old);
-    let told = String::from_utf8(compare(&text, &[]).stderr).unwrap();
+    let described = String::from_utf8(compare(&text, &[]).stderr).unwrap();
     for expected in [
         "option[0].place[0].on_demand.date (line 12): 2023-07-31: that is ",
         "days ago: ask for it again",
         "option[0].place[0].on_demand.price (line 12): 98.32: that is ",
         "is it of one GPU and hour, not of a machine?",
     ] {
-        assert!(told.contains(expected), "{expected} is not in {told}");
+        assert!(described.contains(expected), "{expected} is not in {described}");
     }
     let json: Value = serde_json::from_slice(&compare(&text, &["--json"]).stdout).unwrap();
     assert_eq!(json["comparison"]["warnings"].as_array().unwrap().len(), 2);

@@ -18,7 +18,7 @@ async fn changes(ledger: &TestLedger, delivery: i64, by: ChangesBy) -> Changes {
 }
 
 /// Account, what it was and is, and what is said of it.
-fn told(changes: &Changes) -> Vec<(&str, String, String, &'static str)> {
+fn described(changes: &Changes) -> Vec<(&str, String, String, &'static str)> {
     let state = |line: &report::Change| match (line.is_new, line.is_gone) {
         (true, _) => "new",
         (_, true) => "gone",
@@ -77,7 +77,7 @@ async fn the_differences_sum_to_the_change(db: PgPool) {
     .map(|(account, before, after, state)| (account, before.to_owned(), after.to_owned(), state));
     let preview = changes(&ledger, waiting, ChangesBy::Account).await;
     assert!(preview.is_preview);
-    assert_eq!(told(&preview), expected);
+    assert_eq!(described(&preview), expected);
     assert_sums(&ledger, waiting).await;
 
     let mut db = ledger.db.acquire().await.unwrap();
@@ -85,7 +85,7 @@ async fn the_differences_sum_to_the_change(db: PgPool) {
     drop(db);
     let published = changes(&ledger, waiting, ChangesBy::Account).await;
     assert!(!published.is_preview);
-    assert_eq!(told(&published), expected);
+    assert_eq!(described(&published), expected);
 
     // What comes after changes nothing of what it changed.
     let added = ledger.deliver("third.csv", Focus::new().hour("acme", "s5", "2026-09-07T10", "1", "x")).await;
@@ -94,11 +94,11 @@ async fn the_differences_sum_to_the_change(db: PgPool) {
     publish(&mut db, added, Some(Decision::Add), None, "test", clock::now()).await.unwrap();
     drop(db);
     assert_eq!(
-        told(&changes(&ledger, added, ChangesBy::Account).await),
+        described(&changes(&ledger, added, ChangesBy::Account).await),
         [("s5", "0".to_owned(), "1".to_owned(), "new")]
     );
     ledger.undo(waiting).await;
-    assert_eq!(told(&changes(&ledger, waiting, ChangesBy::Account).await), expected);
+    assert_eq!(described(&changes(&ledger, waiting, ChangesBy::Account).await), expected);
     for delivery in [1, 2, waiting, added] {
         assert_sums(&ledger, delivery).await;
     }
@@ -108,7 +108,7 @@ async fn the_differences_sum_to_the_change(db: PgPool) {
     let second = Page { first: 1, size: 1 };
     let page =
         report::changes(&mut db, waiting, ChangesBy::Account, CostBasis::Billed, second).await.unwrap();
-    assert_eq!((page.count, told(&page)), (3, expected[1..2].to_vec()));
+    assert_eq!((page.count, described(&page)), (3, expected[1..2].to_vec()));
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -121,7 +121,7 @@ async fn a_slice_takes_the_place_of_itself_only(db: PgPool) {
     ledger.deliver("0002.csv", slice("s2", "20")).await;
     let again = ledger.deliver("0001.csv", slice("s1", "11")).await.delivery.unwrap();
     let changed = changes(&ledger, again, ChangesBy::Account).await;
-    assert_eq!(told(&changed), [("s1", "10".to_owned(), "11".to_owned(), "")]);
+    assert_eq!(described(&changed), [("s1", "10".to_owned(), "11".to_owned(), "")]);
     assert_eq!(changed.totals[0].after.to_string(), "31");
     // Waiting: it would lack a sub-account of itself.
     let waiting = ledger.deliver("0002.csv", slice("s3", "3")).await.delivery.unwrap();
@@ -134,5 +134,5 @@ async fn a_slice_takes_the_place_of_itself_only(db: PgPool) {
     publish(&mut db, waiting, Some(Decision::Replace), None, "test", clock::now()).await.unwrap();
     drop(db);
     assert_eq!(ledger.billed("acme", "2026-09").await.to_string(), "14");
-    assert_eq!(told(&changes(&ledger, waiting, ChangesBy::Account).await), told(&preview));
+    assert_eq!(described(&changes(&ledger, waiting, ChangesBy::Account).await), described(&preview));
 }

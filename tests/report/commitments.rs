@@ -83,15 +83,15 @@ async fn agree(ledger: &TestLedger, dimensions: &[Grouping]) {
     for account in [CUR_ACCOUNT, FOCUS_ACCOUNT] {
         for by in dimensions {
             let spend = ask(ledger, account, by.clone(), CostBasis::Effective, Vec::new()).await;
-            let told = format!("{account} by {by}");
-            assert_eq!(spend.accelerator_hours, 200.into(), "{told}");
+            let described = format!("{account} by {by}");
+            assert_eq!(spend.accelerator_hours, 200.into(), "{described}");
             // 898 for 200 hours; with what nothing used it would be 6.49.
-            assert_eq!(spend.cost_per_accelerator_hour, Some("4.49".parse().unwrap()), "{told}");
-            assert_eq!(spend.unused_commitment.as_ref().unwrap().amount, 400.into(), "{told}");
-            assert_eq!(spend.total.as_ref().unwrap().amount, 1298.into(), "{told}");
+            assert_eq!(spend.cost_per_accelerator_hour, Some("4.49".parse().unwrap()), "{described}");
+            assert_eq!(spend.unused_commitment.as_ref().unwrap().amount, 400.into(), "{described}");
+            assert_eq!(spend.total.as_ref().unwrap().amount, 1298.into(), "{described}");
             let unused: Decimal =
                 spend.groups.iter().map(|group| group.unused_commitment.as_ref().unwrap().amount).sum();
-            assert_eq!(unused, 400.into(), "{told}");
+            assert_eq!(unused, 400.into(), "{described}");
         }
         let by_status =
             ask(ledger, account, Grouping::CommitmentStatus, CostBasis::Effective, Vec::new()).await;

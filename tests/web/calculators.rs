@@ -100,8 +100,8 @@ async fn amounts_are_converted_into_another_currency_or_asked_for(db: PgPool) {
     assert!(html::text(&refused.body, ".answer").is_empty());
     for field in ["price", "on_demand"] {
         assert_eq!(html::attributes(&refused.body, &format!("#f-{field}"), "value"), [""], "{field}");
-        let told = html::text(&refused.body, &format!("#n-{field} .problem"));
-        assert!(told.starts_with("Enter it in this currency"), "{told}");
+        let described = html::text(&refused.body, &format!("#n-{field} .problem"));
+        assert!(described.starts_with("Enter it in this currency"), "{described}");
     }
     // What is entered in it needs no rate.
     let entered = finance

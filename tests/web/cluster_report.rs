@@ -65,9 +65,9 @@ async fn what_owning_costs_stands_on_the_page_and_in_json_and_agrees(db: PgPool)
 
     let economics = &it["economics"];
     let section = html::text(&page, "#economics");
-    let told: Vec<&str> =
+    let described: Vec<&str> =
         economics["hours"].as_array().unwrap().iter().map(|link| link["of"].as_str().unwrap()).collect();
-    assert_eq!(told, ["owned", "available", "productive"]);
+    assert_eq!(described, ["owned", "available", "productive"]);
     for link in economics["hours"].as_array().unwrap() {
         assert!(section.contains(&shown(&link["cost_per_hour"])), "{link} {section}");
     }
@@ -221,7 +221,7 @@ async fn energy_that_no_tariff_has_a_price_for_is_told_where_it_is_missing(db: P
 
     let it = json(&mut admin, "/clusters/h100-east.json").await;
     let page = admin.get("/clusters/h100-east").await.body;
-    let told = html::text(&page, "#unpriced");
+    let described = html::text(&page, "#unpriced");
     for (at, ago) in [(0, 6), (1, 5)] {
         let energy = &it["energy"][at];
         assert_eq!(energy["month"], month(ago));
@@ -230,7 +230,7 @@ async fn energy_that_no_tariff_has_a_price_for_is_told_where_it_is_missing(db: P
         assert_eq!(unpriced["modelled_kwh"], energy["modelled_kwh"]);
         assert_eq!(unpriced["first"], format!("{}-01", month(ago)));
         let days = format!("{} days from", unpriced["days"]);
-        assert!(decimal(&unpriced["modelled_kwh"]) > Decimal::ZERO && told.contains(&days), "{told}");
+        assert!(decimal(&unpriced["modelled_kwh"]) > Decimal::ZERO && described.contains(&days), "{described}");
         let of_month = admin.get(&format!("/clusters/h100-east/{}", month(ago))).await.body;
         assert!(html::text(&of_month, "#unpriced").contains(&days), "{days}");
         assert!(

@@ -133,8 +133,8 @@ async fn a_cluster_is_entered_and_its_months_count_beside_bills(db: PgPool) {
     let query: Vec<String> =
         START.iter().map(|(name, value)| format!("{name}={}", value.replace(' ', "+"))).collect();
     let figure = admin.get(&format!("/clusters/new/figure?{}", query.join("&"))).await;
-    let told = html::texts(&figure.body, "#figure dl.figures > div");
-    assert_eq!(told[0], "Per on-prem GPU-hourUSD1.84", "October: (10,191.78 + 781.20) / 5952");
+    let described = html::texts(&figure.body, "#figure dl.figures > div");
+    assert_eq!(described[0], "Per on-prem GPU-hourUSD1.84", "October: (10,191.78 + 781.20) / 5952");
 
     entered(&mut admin).await;
     let due = "10619.01";
@@ -263,10 +263,10 @@ async fn a_month_of_which_nothing_is_left_counts_no_more(db: PgPool) {
     change(&mut admin, "asset “h100-east-node”", &[("in_service", "2026-10-01")]).await;
     let refused = change(&mut admin, "cluster “H100 East”", &[("since", "2026-11-01")]).await;
     assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
-    let told = html::text(&refused.body, "main ul");
+    let described = html::text(&refused.body, "main ul");
     assert!(
-        told.contains("asset “h100-east-node”: it begins before the cluster does, on 2026-11-01"),
-        "{told}"
+        described.contains("asset “h100-east-node”: it begins before the cluster does, on 2026-11-01"),
+        "{described}"
     );
     for title in ["tariff “Energy”", "PUE of h100-east from 2026-09"] {
         let (entry, _) = find(&admin, title).await;
@@ -325,8 +325,8 @@ async fn finance_proposes_and_an_administrator_decides(db: PgPool) {
     for (id, status) in [(first, StatusCode::SEE_OTHER), (second, StatusCode::UNPROCESSABLE_ENTITY)] {
         let answer = admin.submit("/asset-register/changes", &format!("/asset-register/changes/{id}/apply"), &[]).await;
         assert_eq!(answer.status, status, "{}", answer.body);
-        let told = html::text(&answer.body, "main ul");
-        assert_eq!(told.contains("somebody changed it meanwhile"), id == second, "{told}");
+        let described = html::text(&answer.body, "main ul");
+        assert_eq!(described.contains("somebody changed it meanwhile"), id == second, "{described}");
     }
     // So is a form that was opened before: it does not bring back what somebody else has changed.
     let (node, before) = find(&app, "asset “h100-east-node”").await;

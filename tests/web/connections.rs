@@ -26,11 +26,11 @@ async fn connect(from: u8, to: SocketAddr) -> TcpStream {
 
 /// What comes back until the other side ends it, or is silent for longer than any limit.
 async fn rest(stream: &mut TcpStream) -> Option<String> {
-    let mut told = Vec::new();
-    let ended = tokio::time::timeout(Duration::from_secs(5), stream.read_to_end(&mut told)).await.ok()?;
+    let mut described = Vec::new();
+    let ended = tokio::time::timeout(Duration::from_secs(5), stream.read_to_end(&mut described)).await.ok()?;
     // Who is let go with something still unread is told so.
     drop(ended);
-    Some(String::from_utf8_lossy(&told).into_owned())
+    Some(String::from_utf8_lossy(&described).into_owned())
 }
 
 async fn is_well(from: u8, to: SocketAddr) -> bool {
@@ -114,8 +114,8 @@ async fn a_connection_that_asks_nothing_more_ends(db: PgPool) {
         tokio::time::sleep(LIMITS.header / 3).await;
     }
     let began = Instant::now();
-    let told = rest(&mut stream).await.expect("it ends");
-    assert_eq!(told.matches("HTTP/1.1 200 OK").count(), 3, "{told}");
+    let described = rest(&mut stream).await.expect("it ends");
+    assert_eq!(described.matches("HTTP/1.1 200 OK").count(), 3, "{described}");
     assert!(began.elapsed() < 3 * LIMITS.header, "{:?}", began.elapsed());
 }
 
@@ -134,7 +134,7 @@ async fn a_body_that_does_not_arrive_ends_and_one_that_does_is_read(db: PgPool) 
         stream.write_all(head(100_000).as_bytes()).await.unwrap();
         let began = Instant::now();
         let (mut reads, mut writes) = stream.split();
-        let mut told = Vec::new();
+        let mut described = Vec::new();
         let trickle = async {
             loop {
                 tokio::time::sleep(Duration::from_millis(100)).await;
@@ -145,21 +145,21 @@ async fn a_body_that_does_not_arrive_ends_and_one_that_does_is_read(db: PgPool) 
         };
         let ended = async {
             tokio::select! {
-                ended = reads.read_to_end(&mut told) => drop(ended),
+                ended = reads.read_to_end(&mut described) => drop(ended),
                 () = trickle => {}
             }
         };
         tokio::time::timeout(Duration::from_secs(5), ended).await.expect("it ends");
-        let told = String::from_utf8_lossy(&told);
-        assert!(told.is_empty() || told.starts_with("HTTP/1.1 4"), "{told}");
+        let described = String::from_utf8_lossy(&described);
+        assert!(described.is_empty() || described.starts_with("HTTP/1.1 4"), "{described}");
         assert!(began.elapsed() >= LIMITS.pause, "{:?}", began.elapsed());
     }
     let mut stream = connect(1, server).await;
     stream.write_all(head(3).as_bytes()).await.unwrap();
     tokio::time::sleep(LIMITS.pause / 2).await;
     stream.write_all(b"a=b").await.unwrap();
-    let told = rest(&mut stream).await.unwrap();
-    assert!(told.starts_with("HTTP/1.1 403"), "a form without its token is read and refused: {told}");
+    let described = rest(&mut stream).await.unwrap();
+    assert!(described.starts_with("HTTP/1.1 403"), "a form without its token is read and refused: {described}");
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -182,7 +182,7 @@ async fn an_answer_that_nobody_takes_ends(db: PgPool) {
     }
     tokio::time::sleep(6 * LIMITS.pause).await;
     for stream in &mut jammed {
-        let told = rest(stream).await.expect("it ended meanwhile");
-        assert!(told.matches("HTTP/1.1 200 OK").count() < 200, "nothing more was sent to who takes nothing");
+        let described = rest(stream).await.expect("it ended meanwhile");
+        assert!(described.matches("HTTP/1.1 200 OK").count() < 200, "nothing more was sent to who takes nothing");
     }
 }

@@ -35,7 +35,7 @@ fn repeated(first: &str, parts: impl Iterator<Item = String>) -> String {
 /// Asks whether the server is well, again and again; the longest that took since the last look, in microseconds.
 fn watch(app: &TestApp) -> Arc<AtomicU64> {
     let (mut other, longest) = (app.stranger(), Arc::new(AtomicU64::new(0)));
-    let told = Arc::clone(&longest);
+    let described = Arc::clone(&longest);
     tokio::spawn(async move {
         loop {
             let began = Instant::now();
@@ -45,7 +45,7 @@ fn watch(app: &TestApp) -> Arc<AtomicU64> {
             longest.fetch_max(u64::try_from(took.as_micros()).unwrap(), Ordering::SeqCst);
         }
     });
-    told
+    described
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -133,15 +133,15 @@ async fn slow_for_others<'a>(asks: &mut TestApp, addresses: &'a [String]) -> Vec
 async fn what_is_more_than_anybody_asks_is_refused_in_words(db: PgPool) {
     let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
     let template = "/scenarios/templates/ten-nodes?";
-    for (edits, told) in [
+    for (edits, described) in [
         ("&add=/option".repeat(300), "option is 13 of them: more than anybody compares"),
         ("&add=/option/0/place".repeat(10), "option.0.place is 7 of them: more than anybody compares"),
         ("&add=/option/0/place/0/others".repeat(300), "expected at most 12 options, 6 places in each"),
         ("&set=/months=12".repeat(401), "expected at most 400"),
     ] {
         let answer = finance.get(&format!("{template}{}", &edits[1..])).await;
-        assert_eq!(answer.status, 400, "{told}");
-        assert!(answer.body.contains(told), "{told}: {}", answer.body);
+        assert_eq!(answer.status, 400, "{described}");
+        assert!(answer.body.contains(described), "{described}: {}", answer.body);
     }
     let tags = repeated("/spend/2026-09?by=service", (0..30).map(|n| format!("&tag:k{n}=v")));
     let answer = finance.get(&tags).await;

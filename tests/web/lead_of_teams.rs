@@ -316,8 +316,8 @@ async fn a_lead_finds_nothing_of_other_teams_on_any_page_or_file(db: PgPool) {
             let address = with_suffix(&address, suffix);
             let whole = finance.get(&address).await;
             assert_eq!(whole.status, StatusCode::OK, "{address}: {}", whole.body);
-            let told = said(&whole, "", &unsaid);
-            unsaid.retain(|word| !told.contains(word));
+            let described = said(&whole, "", &unsaid);
+            unsaid.retain(|word| !described.contains(word));
             let secret =
                 if address.contains("/statement") { FOREIGN.to_vec() } else { [FOREIGN, OF_ALL].concat() };
             for (who, answer) in

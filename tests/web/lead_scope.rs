@@ -122,8 +122,8 @@ async fn ledger(db: PgPool) -> TestLedger {
 
 fn foreign(answer: &Answer, address: &str) -> Vec<&'static str> {
     // What was asked for is said again on the page: that is nobody's secret.
-    let told = without_tokens(&answer.body);
-    let found = FOREIGN.iter().filter(|word| told.contains(**word) && !address.contains(**word));
+    let described = without_tokens(&answer.body);
+    let found = FOREIGN.iter().filter(|word| described.contains(**word) && !address.contains(**word));
     found.copied().collect()
 }
 

@@ -21,7 +21,7 @@ fn later_months() -> Vec<String> {
 }
 
 /// What the overview tells of our own clusters and their accounts: kind, state, months.
-async fn told(app: &mut TestApp) -> Value {
+async fn described(app: &mut TestApp) -> Value {
     let items = ask(app, "/overview.json").await["attention"].take();
     let of_ours = items.as_array().unwrap().iter().filter(|item| {
         ["cluster", "register-proposed"].contains(&item["kind"].as_str().unwrap())
@@ -40,7 +40,7 @@ async fn the_overview_tells_which_months_are_to_be_published_and_leads_nothing(d
     // That October is absent is told once, as what one can do about it.
     ledger.deliver("october.csv", Focus::new().hour("acme", "s1", "2026-10-05T10", "40", "research")).await;
     let later = json!(["cluster", "new", later_months(), null]);
-    assert_eq!(told(&mut finance).await, json!([later]));
+    assert_eq!(described(&mut finance).await, json!([later]));
     let page = finance.get("/overview").await.body;
     let said = html::text(&page, "#attention");
     assert!(said.contains("of our own cluster H100 East") && said.contains("over, and nothing of"), "{said}");
@@ -48,7 +48,7 @@ async fn the_overview_tells_which_months_are_to_be_published_and_leads_nothing(d
 
     change(&mut admin, "asset “h100-east-node”", &[("price", "365000")]).await;
     let differs = json!(["cluster", "differs", ["2026-09"], null]);
-    assert_eq!(told(&mut finance).await, json!([differs, later]));
+    assert_eq!(described(&mut finance).await, json!([differs, later]));
     let page = finance.get("/overview").await.body;
     let said = html::text(&page, "#attention");
     let differs =
@@ -64,7 +64,7 @@ async fn the_overview_tells_which_months_are_to_be_published_and_leads_nothing(d
 
     // A wish is told until it is decided.
     change(&mut finance, "asset “h100-east-node”", &[("price", "1")]).await;
-    assert_eq!(told(&mut finance).await[0][0], "register-proposed");
+    assert_eq!(described(&mut finance).await[0][0], "register-proposed");
     let page = finance.get("/overview").await.body;
     let said = html::text(&page, "#attention");
     assert!(said.contains("1 proposed change of our own clusters waits for an administrator."), "{said}");
@@ -73,10 +73,10 @@ async fn the_overview_tells_which_months_are_to_be_published_and_leads_nothing(d
     admin.submit("/asset-register/changes", &format!("/asset-register/changes/{id}/discard"), &[]).await;
 
     publish(&mut admin, "h100-east", "2026-09").await;
-    assert_eq!(told(&mut finance).await, json!([later]));
+    assert_eq!(described(&mut finance).await, json!([later]));
     admin.submit("/clusters/new", "/clusters/h100-east/publish", &[]).await;
     admin.run_jobs().await;
-    assert_eq!(told(&mut finance).await, json!([]));
+    assert_eq!(described(&mut finance).await, json!([]));
 }
 
 /// A line of what a change moves: before, after, difference, whether the month counts.
@@ -216,10 +216,10 @@ async fn what_undoing_readings_would_move_is_what_it_moves(db: PgPool) {
     change(&mut admin, "tariff “Energy”", &[("price_per_kwh", "0.20")]).await;
     // Of the second day, and of the first, where what it stood for is there again; each from what there is then.
     for address in [&addresses[1], &addresses[2]] {
-        let told = of_september(&ask(&mut admin, &format!("{address}.json")).await["undoing"]);
-        assert_eq!(told[0], september(&mut admin).await[2][0], "{address}");
+        let described = of_september(&ask(&mut admin, &format!("{address}.json")).await["undoing"]);
+        assert_eq!(described[0], september(&mut admin).await[2][0], "{address}");
         admin.submit("/clusters", &format!("{address}/take-back"), &[]).await;
-        assert_eq!(told[1], september(&mut admin).await[2][0], "{address}");
+        assert_eq!(described[1], september(&mut admin).await[2][0], "{address}");
     }
     // 200 kWh on the first day is there again: 1.60 kWh less than the model says, × 1.25 × 0.20.
     assert_eq!(september(&mut admin).await[2][0], "11374.61");
@@ -234,9 +234,9 @@ async fn no_invoice_is_expected_for_what_is_our_own(db: PgPool) {
     publish(&mut admin, "h100-east", "2026-09").await;
     let mut finance = admin.signed_in(Role::Finance).await;
     let page = "/invoices/2026-09";
-    let told = |body: &str| html::text(body, "tfoot td[colspan]");
+    let described = |body: &str| html::text(body, "tfoot td[colspan]");
     let body = finance.get(page).await.body;
-    assert_eq!(told(&body), "0 of 1 has an invoice; 1 of our own needs none");
+    assert_eq!(described(&body), "0 of 1 has an invoice; 1 of our own needs none");
     assert!(html::text(&body, "tbody").contains("Own, none expected"), "{body}");
     let first = html::texts(&body, "select[name=line] option");
     assert!(
@@ -257,7 +257,7 @@ async fn no_invoice_is_expected_for_what_is_our_own(db: PgPool) {
     let own = lines.iter().find(|line| line["provider"] == "On-premises").unwrap();
     assert_eq!(own["invoices"][0]["number"], "internal-1");
     assert_eq!(own["agreement"], "agrees");
-    assert_eq!(told(&finance.get(page).await.body), "1 of 2 have an invoice");
+    assert_eq!(described(&finance.get(page).await.body), "1 of 2 have an invoice");
 }
 
 /// The month that was so many months ago.
@@ -299,8 +299,8 @@ async fn the_files_of_a_cluster_have_every_month_and_every_currency(db: PgPool) 
     let csv = admin.get("/clusters/old.csv").await.body;
     let euros: Vec<Vec<&str>> =
         csv.lines().map(|line| line.split(',').collect()).filter(|it: &Vec<&str>| it[3] == "EUR").collect();
-    let told: Vec<(&str, Decimal)> = euros.iter().map(|it| (it[0], it[2].parse().unwrap())).collect();
-    assert_eq!(told, [(early.as_str(), 1000.into()), (late.as_str(), 1000.into())]);
+    let described: Vec<(&str, Decimal)> = euros.iter().map(|it| (it[0], it[2].parse().unwrap())).collect();
+    assert_eq!(described, [(early.as_str(), 1000.into()), (late.as_str(), 1000.into())]);
     let it = ask(&mut admin, "/clusters/old.json").await;
     // Every amount of the file is one of the JSON's.
     let mut sum = Decimal::ZERO;

@@ -91,8 +91,8 @@ async fn what_moves_is_told_gross_by_month_and_in_one_currency(db: PgPool) {
     assert_eq!(figures(&moves[1], &columns), ["Unallocated", "Vision", "50", "0", "50", "EUR"]);
     assert_eq!((moves.len(), &moves[0]["keys"]), (2, &3.into()));
     let months = it["months"].as_array().unwrap();
-    let told: Vec<_> = months.iter().map(|it| figures(it, &["month", "changes_hands"])).collect();
-    assert_eq!(told, [["2026-09", "125"], ["2026-08", "70"]]);
+    let described: Vec<_> = months.iter().map(|it| figures(it, &["month", "changes_hands"])).collect();
+    assert_eq!(described, [["2026-09", "125"], ["2026-08", "70"]]);
     assert_eq!(figures(&it["unconverted"][0], &["month"]), ["2026-08"]);
     assert_eq!(it["keys"].as_array().unwrap().iter().filter(|key| key["currency"] == "USD").count(), 3);
 
@@ -134,9 +134,9 @@ async fn draft_in_conflict_says_so_and_what_to_do(db: PgPool) {
 
     for browser in [&mut finance, &mut admin] {
         let page = browser.get(&draft).await;
-        let told = html::text(&page.body, ".notice");
-        assert!(told.starts_with("Somebody changed this meanwhile"), "{told}");
-        assert!(told.contains("draft it anew") && told.contains("team Sight"), "{told}");
+        let described = html::text(&page.body, ".notice");
+        assert!(described.starts_with("Somebody changed this meanwhile"), "{described}");
+        assert!(described.contains("draft it anew") && described.contains("team Sight"), "{described}");
         // What would be refused is not offered, but the draft can be discarded.
         let mut forms = html::attributes(&page.body, "main form", "action");
         forms.retain(|action| action.starts_with(&draft));
@@ -174,8 +174,8 @@ async fn a_team_that_joins_another_restates_what_that_one_was_charged_with_it(db
     assert!(notice.contains("August 2026: every team keeps its own"), "{notice}");
     assert!(notice.contains("Research with the teams inside it: 20.00 instead of 0.00 USD"), "{notice}");
     assert!(!notice.contains("September"), "{notice}");
-    let told = html::text(&page, "main");
-    assert!(told.contains("No amount moves: every charge keeps its owner"), "{told}");
+    let described = html::text(&page, "main");
+    assert!(described.contains("No amount moves: every charge keeps its owner"), "{described}");
     // Where nothing is counted otherwise, nothing is told.
     let change = drafted(&mut admin, &entry, &[("name", "Talk")]).await;
     assert!(json(&admin.get(&format!("{change}.json")).await)["months"].as_array().unwrap().is_empty());

@@ -205,6 +205,6 @@ async fn a_team_s_page_tells_what_a_unit_costs_it(db: PgPool) {
     assert_eq!(unit["cost"]["amount"], "52", "with all of the support, which is divided by runs");
     assert_eq!((&unit["per_unit"], &unit["previous_per_unit"]), (&"0.051974012994".into(), &Value::Null));
     let page = finance.get("/teams/vision/2026-09").await.body;
-    let told = html::text(&page, "#units tbody");
-    assert!(told.starts_with("training runs 1,000.5 52.00 0.0520 – USD"), "{told}");
+    let described = html::text(&page, "#units tbody");
+    assert!(described.starts_with("training runs 1,000.5 52.00 0.0520 – USD"), "{described}");
 }

@@ -11,7 +11,7 @@ use crate::support::{TestApp, html};
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn owning_is_measured_by_the_cheapest_price_that_is_paid_by_use(db: PgPool) {
     let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
-    for (handle, edit, told) in [
+    for (handle, edit, described) in [
         (
             "ten-nodes",
             "",
@@ -32,7 +32,7 @@ async fn owning_is_measured_by_the_cheapest_price_that_is_paid_by_use(db: PgPool
         ),
     ] {
         let page = finance.get(&format!("/scenarios/templates/{handle}{edit}")).await;
-        assert_eq!(html::text(&page.body, "#break-even .says"), told, "{handle}");
+        assert_eq!(html::text(&page.body, "#break-even .says"), described, "{handle}");
     }
 }
 
@@ -63,9 +63,9 @@ async fn what_only_its_sale_repays_is_told_so(db: PgPool) {
     let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
     let page = finance.get("/scenarios/templates/eight-million").await.body;
     let points = html::texts(&page, "#paid svg.narrow circle title");
-    let told = |start: &str| points.iter().filter(|it| it.starts_with(start)).count();
+    let described = |start: &str| points.iter().filter(|it| it.starts_with(start)).count();
     assert_eq!(
-        (told("After 8.2 months Our own"), told("Only with what is sold after 12 months Our own")),
+        (described("After 8.2 months Our own"), described("Only with what is sold after 12 months Our own")),
         (1, 2)
     );
     assert_eq!(points.len(), 3, "{points:?}");

@@ -84,10 +84,10 @@ async fn its_hours_and_its_cost_are_those_of_spend(db: PgPool) {
         .iter()
         .map(|it| (it["paid"].as_str().unwrap(), number(&it["gpu_hours"]), number(&it["cost"])))
         .collect();
-    let told = |paid, hours: i64, cost: &str| (paid, Decimal::from(hours), cost.parse().unwrap());
+    let described = |paid, hours: i64, cost: &str| (paid, Decimal::from(hours), cost.parse().unwrap());
     assert_eq!(
         prices,
-        [told("committed", 802, "6000"), told("spot", 8, "20.5"), told("on-demand", 24, "310.75")]
+        [described("committed", 802, "6000"), described("spot", 8, "20.5"), described("on-demand", 24, "310.75")]
     );
     // What was committed to is paid on in every option, and serves its hours.
     let options = json["scenario"]["option"].as_array().unwrap();
@@ -103,7 +103,7 @@ async fn its_hours_and_its_cost_are_those_of_spend(db: PgPool) {
 
     let page = finance.get("/scenarios/new?from=2026-09").await;
     assert_eq!(page.status, StatusCode::OK, "{}", page.body);
-    let told = html::text(&page.body, "#made");
+    let described = html::text(&page.body, "#made");
     for words in [
         "Everything, September 2026, 720 hours, as of version 1",
         "77.70 USD. Storage",
@@ -111,7 +111,7 @@ async fn its_hours_and_its_cost_are_those_of_spend(db: PgPool) {
         "Reserved for 3 years, the rest on demand is left out: H100 from ",
         "and the 8 GPUs that are used most would be used in 0.42 % of them; the 12.95 we paid on demand is cheaper.",
     ] {
-        assert!(told.contains(words), "{words}: {told}");
+        assert!(described.contains(words), "{words}: {described}");
     }
     assert_eq!(
         html::text(&page.body, "#paid-on"),

@@ -210,7 +210,7 @@ async fn what_cannot_be_computed_with_is_told_beside_its_field(db: PgPool) {
     let app = TestApp::new(db);
     let mut finance = app.signed_in(Role::Finance).await;
     let address = kept(&mut finance).await;
-    for (field, typed, told) in [
+    for (field, typed, described) in [
         ("/work/0/demand/gpus", "0", "no work is asked for"),
         ("/work/0/interruptible", "140", "140 %: expected 0 to 100 %."),
         ("/work/0/productive", "0", "no hour does work"),
@@ -232,9 +232,9 @@ async fn what_cannot_be_computed_with_is_told_beside_its_field(db: PgPool) {
         assert_eq!(page.status, StatusCode::OK);
         let id = field.replace('/', "-");
         let beside = html::text(&page.body, &format!("#n{id} .problem"));
-        assert!(beside.contains(told), "{field} = {typed}: {beside:?}");
+        assert!(beside.contains(described), "{field} = {typed}: {beside:?}");
         assert_eq!(html::attributes(&page.body, &format!("#f{id}"), "value"), [typed], "{field}");
-        assert!(html::text(&page.body, "#refused").contains(told), "{field}");
+        assert!(html::text(&page.body, "#refused").contains(described), "{field}");
         assert!(html::text(&page.body, ".answer").is_empty(), "no figure of what was not computed");
         for file in [".json", ".csv"] {
             let file = sent.location().replacen('?', &format!("{file}?"), 1);
@@ -297,7 +297,7 @@ async fn what_was_kept_with_a_yearly_change_is_read_as_a_path(db: PgPool) {
 async fn a_file_is_told_where_it_is_wrong(db: PgPool) {
     let app = TestApp::new(db);
     let mut finance = app.signed_in(Role::Finance).await;
-    for (from, to, told) in [
+    for (from, to, described) in [
         ("months = 12", "months = ", "line 3: "),
         (
             "price = 3.00",
@@ -310,7 +310,7 @@ async fn a_file_is_told_where_it_is_wrong(db: PgPool) {
         let answer = load(&mut finance, "wrong.toml", &TEXT.replacen(from, to, 1)).await;
         assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{to}");
         let said = html::text(&answer.body, ".notice");
-        assert!(said.contains("wrong.toml") && said.contains(told), "{to}: {said}");
+        assert!(said.contains("wrong.toml") && said.contains(described), "{to}: {said}");
     }
     assert_eq!(json(&mut finance, "/scenarios.json").await, Value::Array(Vec::new()));
 }
@@ -540,14 +540,14 @@ async fn leads_see_their_own_and_what_is_shared_with_them(db: PgPool) {
     assert_eq!(copy.status, StatusCode::NOT_FOUND);
 
     // With a team; with one that nobody leads, with nobody.
-    for (with, told) in [
+    for (with, described) in [
         ("Research", "Shared with the leads of research."),
         ("platform", "Not shared"),
         ("x@y.z", "Not shared"),
     ] {
         finance.submit(&address, &format!("{address}/share"), &[("with", with)]).await;
         let said = html::text(&finance.get(&address).await.body, ".flash");
-        assert!(said.starts_with(told), "{with}: {said}");
+        assert!(said.starts_with(described), "{with}: {said}");
     }
     for address in &hidden {
         assert_eq!(lead.get(address).await.status, StatusCode::OK, "{address}");
@@ -586,8 +586,8 @@ async fn leads_see_their_own_and_what_is_shared_with_them(db: PgPool) {
         lead.submit("/scenarios/2", "/scenarios/2/share", &[("with", with)]).await;
         answers.push(html::text(&lead.get("/scenarios/2").await.body, ".flash").replace(with, "…"));
     }
-    let told = "Shared with …. If a lead has this address or leads this team, they read it from now on.";
-    assert_eq!(answers, [told; 5]);
+    let described = "Shared with …. If a lead has this address or leads this team, they read it from now on.";
+    assert_eq!(answers, [described; 5]);
     assert_eq!(script.read(&token, "/scenarios/2.json").await.status, StatusCode::OK);
     for (kind, name) in [("person", "other@example.org"), ("team", "vision")] {
         lead.submit("/scenarios/2", "/scenarios/2/unshare", &[("kind", kind), ("name", name)]).await;
@@ -648,9 +648,9 @@ async fn what_is_shared_with_a_team_is_seen_by_leads_of_the_teams_around_it(db: 
     let share = format!("{address}/share");
     let around =
         "Shared with the leads of Research, which Vision Lab is inside; it has none of its own. They read it";
-    for (with, told, is_seen) in [("speech", "Not shared", false), ("Vision Lab", around, true)] {
+    for (with, described, is_seen) in [("speech", "Not shared", false), ("Vision Lab", around, true)] {
         finance.submit(&address, &share, &[("with", with)]).await;
-        assert!(html::text(&finance.get(&address).await.body, ".flash").starts_with(told), "{with}");
+        assert!(html::text(&finance.get(&address).await.body, ".flash").starts_with(described), "{with}");
         let expected = if is_seen { StatusCode::OK } else { StatusCode::NOT_FOUND };
         for hidden in [address.clone(), format!("{address}.json"), format!("{address}/versions")] {
             assert_eq!(lead.get(&hidden).await.status, expected, "{with}: {hidden}");
@@ -749,14 +749,14 @@ on_demand = { price = 3 }
     let heads = html::texts(&page.body, "#mix table tbody th");
     assert!(heads.iter().any(|it| it == "Reserved training, AWS"), "{heads:?}");
     assert!(heads.iter().any(|it| it == "Reserved serving, AWS"), "{heads:?}");
-    let told = html::text(&page.body, "#options");
-    assert!(told.contains("Reserved, training, AWS: buying or reserving none costs least"), "{told}");
-    assert!(!told.contains("Reserved, serving, AWS: buying or reserving none"), "{told}");
+    let described = html::text(&page.body, "#options");
+    assert!(described.contains("Reserved, training, AWS: buying or reserving none costs least"), "{described}");
+    assert!(!described.contains("Reserved, serving, AWS: buying or reserving none"), "{described}");
     // Where somebody entered that there is none, it may well pay.
     let none = format!("{}?set=/option/0/place/1/committed/0/gpus=0", loaded.location());
-    let told = html::text(&finance.get(&none).await.body, "#options");
-    assert!(told.contains("Reserved, training, AWS: buying or reserving none"), "{told}");
-    assert!(!told.contains("Reserved, serving, AWS: buying or reserving none"), "{told}");
+    let described = html::text(&finance.get(&none).await.body, "#options");
+    assert!(described.contains("Reserved, training, AWS: buying or reserving none"), "{described}");
+    assert!(!described.contains("Reserved, serving, AWS: buying or reserving none"), "{described}");
     let table = finance.get(&format!("{}.csv", loaded.location())).await;
     assert!(table.body.contains("\nReserved,AWS,serving,Committed for 12 months,"), "{}", table.body);
     assert!(table.body.contains("\nReserved,AWS,training,On demand,"), "{}", table.body);

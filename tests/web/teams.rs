@@ -349,8 +349,8 @@ async fn a_weight_in_several_currencies_is_told_with_its_rates(db: PgPool) {
         let it = json(&finance.get(&format!("/teams/vision/2026-09/statement.json{query}")).await);
         let part = &it["teams"][0]["shared"][0];
         let made_of = part["weight_made_of"].as_array().unwrap();
-        let told: Vec<_> = made_of.iter().map(|it| (&it["cost"]["amount"], &it["rate"])).collect();
-        assert_eq!(told, [(&"100".into(), &"1".into()), (&"50".into(), &"1.1".into())], "{query}");
+        let described: Vec<_> = made_of.iter().map(|it| (&it["cost"]["amount"], &it["rate"])).collect();
+        assert_eq!(described, [(&"100".into(), &"1".into()), (&"50".into(), &"1.1".into())], "{query}");
         assert_eq!(sum(&part["weight_made_of"], |it| &it["weight"]["amount"]), decimal(&part["weight"]));
         let share = decimal(&part["weight"]).divide(decimal(&part["sum_of_weights"]), 12).unwrap();
         assert_eq!(share, decimal(&part["share"]));
@@ -405,10 +405,10 @@ async fn what_was_final_as_something_else_is_said_on_the_statement(db: PgPool) {
 
     write(&mut db, vec![rule(1, "account", "a2", crate::support::configuration::to_team("vision"))]).await;
     let it = json(&finance.get(&format!("{statement}.json")).await);
-    let told = &it["restated"][0];
-    assert_eq!((&told["sequence"], &told["month"]), (&sequence.into(), &"2026-09".into()));
+    let described = &it["restated"][0];
+    assert_eq!((&described["sequence"], &described["month"]), (&sequence.into(), &"2026-09".into()));
     assert_eq!(
-        ["was", "now", "difference"].map(|figure| decimal(&told[figure])),
+        ["was", "now", "difference"].map(|figure| decimal(&described[figure])),
         ["100", "120", "20"].map(|text| text.parse::<Decimal>().unwrap())
     );
     let page = finance.get(statement).await.body;
@@ -416,8 +416,8 @@ async fn what_was_final_as_something_else_is_said_on_the_statement(db: PgPool) {
     assert!(said.contains(&format!("it was 100.00 as of version {sequence}")), "{said}");
     // What made it so is named, and one is led there; its lead hears what kind of thing it was.
     assert!(said.contains("By the allocation: a change"), "{said}");
-    assert_eq!(told["causes"].as_array().unwrap().len(), 1);
-    assert_eq!(told["causes"][0]["reason"], "because");
+    assert_eq!(described["causes"].as_array().unwrap().len(), 1);
+    assert_eq!(described["causes"][0]["reason"], "because");
     assert!(html::attributes(&page, ".facts a", "href").contains(&"/changes/2".to_owned()), "{page}");
     let csv = finance.get(&format!("{statement}.csv")).await.body;
     let total = csv.lines().last().unwrap();
@@ -432,7 +432,7 @@ async fn what_was_final_as_something_else_is_said_on_the_statement(db: PgPool) {
     let empty = finance.get("/teams/vision/2026-07/statement.csv").await.body;
     assert!(empty.lines().nth(1).is_some_and(|line| line.starts_with(",total,Total,")), "{empty}");
     let then = finance.get(&format!("{statement}.json?sequence={sequence}&currency=USD")).await;
-    assert_eq!(json(&then)["total"]["amount"], told["was"]);
+    assert_eq!(json(&then)["total"]["amount"], described["was"]);
     // So it is for who was charged less.
     let it = json(&finance.get("/teams/speech/2026-09/statement.json").await);
     assert_eq!(decimal(&it["restated"][0]["difference"]), Decimal::from(-20));
@@ -470,8 +470,8 @@ async fn a_reorganization_that_was_undone_is_not_read_through_the_past(db: PgPoo
         "/experiments/during/2026-09",
     ]
     .map(|address| format!("{address}{}sequence={step}", if address.contains('?') { '&' } else { '?' }));
-    let told = async |browser: &mut TestApp| {
-        let mut told = Vec::new();
+    let described = async |browser: &mut TestApp| {
+        let mut described = Vec::new();
         for address in &addresses {
             for suffix in ["", ".json", ".csv"] {
                 let (path, query) = address.split_once('?').unwrap();
@@ -479,20 +479,20 @@ async fn a_reorganization_that_was_undone_is_not_read_through_the_past(db: PgPoo
                 let is_told = ["31337", "31,337", "31437", "31,437", "a-secret"]
                     .iter()
                     .any(|secret| answer.body.contains(secret));
-                told.extend(is_told.then(|| format!("{path}{suffix}")));
+                described.extend(is_told.then(|| format!("{path}{suffix}")));
             }
         }
-        told
+        described
     };
     // While it holds, its lead reads it.
-    let read = told(&mut lead).await;
+    let read = described(&mut lead).await;
     assert!(read.len() > 12, "{read:?}");
     let change = html::attributes(&admin.get("/changes").await.body, "tbody th a", "href").remove(0);
     let undone = admin.submit(sheet, &format!("{change}/undo"), &[]).await;
     assert_eq!(undone.status, StatusCode::SEE_OTHER);
-    assert_eq!(told(&mut lead).await, Vec::<String>::new());
+    assert_eq!(described(&mut lead).await, Vec::<String>::new());
     // Who sees everything reads each step as it was.
-    assert!(told(&mut admin).await.len() > 12);
+    assert!(described(&mut admin).await.len() > 12);
     let it = json(&admin.get(&format!("/teams/research/2026-09.json?sequence={step}")).await);
     assert_eq!(decimal(&it["total"]["amount"]), Decimal::from(31_437));
 }
@@ -552,12 +552,12 @@ async fn a_team_that_was_charged_nothing_is_told_of_a_late_bill(db: PgPool) {
     ledger.deliver("october.csv", bill("2026-10").invoiced()).await;
     let late = bill("2026-10").hour("acme", "a3", "2026-10-06T10", "5", "");
     ledger.deliver("late.csv", late.invoiced()).await;
-    let told = restated(&mut finance, "research", "2026-10").await;
+    let described = restated(&mut finance, "research", "2026-10").await;
     assert_eq!(
-        ["was", "now", "difference"].map(|figure| decimal(&told[0][figure])),
+        ["was", "now", "difference"].map(|figure| decimal(&described[0][figure])),
         ["0", "5", "5"].map(|text| text.parse::<Decimal>().unwrap())
     );
-    assert_eq!(told[0]["causes"][0]["title"], "late.csv");
+    assert_eq!(described[0]["causes"][0]["title"], "late.csv");
     assert_eq!(restated(&mut finance, "vision", "2026-10").await, none);
     let page = finance.get("/teams/research/2026-10").await.body;
     assert!(page.contains("was 0.00 when its bills were final and is 5.00 now"), "{page}");

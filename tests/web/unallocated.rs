@@ -59,7 +59,7 @@ async fn it_tells_how_much_is_covered_and_whose_the_rest_could_be(db: PgPool) {
         (&it["months"][0]["month"], &it["months"][0]["covered"]),
         (&"2026-08".into(), &"0.642857".into())
     );
-    let told: Vec<(&str, &str, Vec<&str>)> = it["keys"]
+    let described: Vec<(&str, &str, Vec<&str>)> = it["keys"]
         .as_array()
         .unwrap()
         .iter()
@@ -72,7 +72,7 @@ async fn it_tells_how_much_is_covered_and_whose_the_rest_could_be(db: PgPool) {
     let owner = "account s2 is Speech’s, and no rule asks for it";
     let resource = "everything that is allocated of resource node-s1 is Vision’s";
     assert_eq!(
-        told,
+        described,
         [
             ("30", "s2", vec![owner, "its tag team says “Vison”, which looks like Vision"]),
             ("10", "s1", vec!["everything that is allocated in account s1 is Vision’s", resource]),
@@ -161,10 +161,10 @@ async fn a_credit_that_nobody_owns_hides_no_charge(db: PgPool) {
     assert_eq!(coverage["unallocated_gross"], serde_json::json!({"charges": "100", "credits": "-100"}));
     assert_eq!(it["months"][0]["covered"], "0.500000");
     let keys = it["keys"].as_array().unwrap();
-    let told: Vec<_> =
+    let described: Vec<_> =
         keys.iter().map(|key| (key["cost"].as_str().unwrap(), key["share"].as_str().unwrap())).collect();
     // By size, so that a large credit is among the first.
-    assert_eq!(told, [("-100", "1.000000"), ("75", "0.750000"), ("25", "0.250000")]);
+    assert_eq!(described, [("-100", "1.000000"), ("75", "0.750000"), ("25", "0.250000")]);
 
     // Of a part of the charges as well, whatever rows tell them.
     for (filter, covered, gross) in [
@@ -174,8 +174,8 @@ async fn a_credit_that_nobody_owns_hides_no_charge(db: PgPool) {
     ] {
         let it = json(&mut finance, &format!("/unallocated/2026-09.json?{filter}")).await;
         assert_eq!(it["coverage"]["covered"], covered, "{filter}");
-        let told = &it["coverage"]["unallocated_gross"];
-        assert_eq!([&told["charges"], &told["credits"]], gross, "{filter}");
+        let described = &it["coverage"]["unallocated_gross"];
+        assert_eq!([&described["charges"], &described["credits"]], gross, "{filter}");
     }
 
     let page = finance.get(PAGE).await.body;

@@ -41,7 +41,7 @@ pub fn problems(configuration: &Configuration) -> Vec<Problem> {
     for (_, it) in configuration.budgets() {
         budget::check(configuration, it, &mut found);
     }
-    found.told()
+    found.described()
 }
 
 /// What was found so far.
@@ -77,7 +77,7 @@ impl Found {
     }
 
     /// In sentences. A month says something only where it is right in others: the first in which it is wrong.
-    fn told(self) -> Vec<Problem> {
+    fn described(self) -> Vec<Problem> {
         let Self { problems, months } = self;
         let tell = |((of, message), wrong_in): ((String, String), Vec<BillingMonth>)| {
             let holds_in = months.get(&of).copied().unwrap_or_default();

@@ -83,7 +83,7 @@ fn circle(configuration: &MonthConfiguration<'_>, handle: &str) -> Option<String
         if parent == handle {
             return Some(path.join(" → "));
         }
-        // A circle that it only leads to is told by those that are in it.
+        // A circle that it only leads to is decided by those that are in it.
         if path.len() > configuration.teams.len() {
             return None;
         }

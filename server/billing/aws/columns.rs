@@ -55,7 +55,7 @@ const KNOWN: &[&str] = &[
     "month",
 ];
 
-/// Families of which AWS adds members now and then; told apart from slips by their own prefix twice over.
+/// Families of which AWS adds members now and then; distinguished from slips by their own prefix twice over.
 const FAMILIES: &[&str] =
     &["product", "reservation", "savingsplan", "discount", "splitlineitem", "resourcetags", "costcategory"];
 

@@ -317,7 +317,7 @@ mod tests {
     use crate::onprem::{Component, Line, AssetRegister, lines, owned_hours, problems};
 
     /// The asset register as it is in the end, and everything that was read.
-    fn told(today: &str) -> (AssetRegister, Vec<Reading>, Vec<BillingMonth>) {
+    fn described(today: &str) -> (AssetRegister, Vec<Reading>, Vec<BillingMonth>) {
         let (mut asset_register, mut read, mut published) = (AssetRegister::default(), Vec::new(), Vec::new());
         for happening in happenings(&Demonstration::new(1, today.parse().unwrap())) {
             match happening.what {
@@ -339,7 +339,7 @@ mod tests {
             let happenings = happenings(&Demonstration::new(1, today.parse().unwrap()));
             assert!(happenings.is_sorted_by_key(|it| it.at));
             assert!(happenings.iter().all(|it| it.at.date_naive() <= today.parse().unwrap()), "{today}");
-            let (_, read, published) = told(today);
+            let (_, read, published) = described(today);
             assert_eq!(published.len(), 12, "{today}");
             let last_read = read.iter().map(|it| it.until).max().unwrap();
             assert_eq!(last_read.date_naive().to_string(), today);
@@ -348,7 +348,7 @@ mod tests {
 
     #[test]
     fn sixty_four_accelerators_are_in_service_after_the_expansion() {
-        let (asset_register, read, published) = told("2026-11-21");
+        let (asset_register, read, published) = described("2026-11-21");
         let of = |month: BillingMonth| {
             let mine: Vec<Reading> =
                 read.iter().filter(|it| month.contains(it.from.date_naive())).cloned().collect();
@@ -371,7 +371,7 @@ mod tests {
 
     #[test]
     fn its_meters_tell_a_pue_from_the_eighth_month_on() {
-        let (_, read, published) = told("2026-11-21");
+        let (_, read, published) = described("2026-11-21");
         let (site, racks): (Vec<Reading>, Vec<Reading>) =
             read.into_iter().partition(|it| it.meter == OF_SITE);
         let measured = measured_pue(&racks, &site);

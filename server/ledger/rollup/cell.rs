@@ -27,7 +27,7 @@ pub struct Cell {
 pub trait Place: Clone + Ord + Hash {
     fn cell(&self) -> &Cell;
 
-    /// The resource that its charges name, where they are told apart by it.
+    /// The resource that its charges name, where they are distinguished by it.
     fn resource(&self) -> Option<&str> {
         None
     }

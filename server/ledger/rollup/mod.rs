@@ -7,7 +7,7 @@
 //! A fleet has a key for each of its machines. What pages ask first (by service, by account, over time) needs none of that, so
 //! the same is summed by *plain* keys, without machine and tags: some hundreds ([why](../../../docs/decisions/what-pages-ask-first-is-summed-by-plain-keys.md)).
 //!
-//! A key without accelerators is not told apart by resource. What it costs by resource is summed by day beside it, unless there
+//! A key without accelerators is not distinguished by resource. What it costs by resource is summed by day beside it, unless there
 //! would be nearly as many sums as charges ([why](../../../docs/decisions/what-resources-cost-is-summed-by-day.md)).
 
 mod amount;
@@ -123,7 +123,7 @@ pub struct Rollup {
     folder: PathBuf,
     cells: Cells<Cell>,
     resources: Cells<OfResource>,
-    /// Charges of keys that are not told apart by resource.
+    /// Charges of keys that are not distinguished by resource.
     of_resources: u64,
     /// Hashes of the places of resources, every [`SAMPLED`]th: there are so many times as many.
     sampled: FxHashSet<u64>,
@@ -365,7 +365,7 @@ mod tests {
                     let (id, resource) = match grain {
                         Grain::Keys => (destination.charge_key_id, ""),
                         Grain::PlainKeys => (destination.plain_key_id, ""),
-                        // What bears accelerators is told apart by its key.
+                        // What bears accelerators is distinguished by its key.
                         Grain::Resources if destination.bears_accelerators => continue,
                         Grain::Resources => (destination.charge_key_id, charge.resource_id.as_str()),
                     };

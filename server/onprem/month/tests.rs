@@ -15,7 +15,7 @@ use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
 
 /// `Purchase 73000 0; Depreciation 0 6200.00`: each component with billed and effective cost.
-fn told(lines: &[Line]) -> String {
+fn described(lines: &[Line]) -> String {
     let mut sums: BTreeMap<Component, (Decimal, Decimal)> = BTreeMap::new();
     for line in lines {
         let sum = sums.entry(line.component).or_default();
@@ -29,7 +29,7 @@ fn told(lines: &[Line]) -> String {
 }
 
 fn of(asset_register: &AssetRegister, text: &str) -> String {
-    told(&lines(asset_register, &[], "a", month(text)))
+    described(&lines(asset_register, &[], "a", month(text)))
 }
 
 fn hours(asset_register: &AssetRegister, cluster: &str, text: &str) -> Decimal {
@@ -148,7 +148,7 @@ fn what_moves_is_charged_where_it_is_and_paid_where_it_was_bought() {
     let move_ = entry(Kind::Events, "asset=node|units=2|day=2026-01-11|what=move|to=b");
     let asset_register = of_a([asset(""), move_, entry(Kind::Clusters, "handle=b|name=B")]);
     assert_months(&asset_register, &[("2026-01", "Purchase 73000 0; Depreciation 0 4100")]);
-    assert_eq!(told(&lines(&asset_register, &[], "b", month("2026-01"))), "Depreciation 0 2100");
+    assert_eq!(described(&lines(&asset_register, &[], "b", month("2026-01"))), "Depreciation 0 2100");
     assert_eq!(hours(&asset_register, "a", "2026-01"), number("7872"), "8 × 24 × (31 + 10)");
     assert_eq!(hours(&asset_register, "b", "2026-01"), number("4032"), "8 × 24 × 21");
 }
@@ -221,7 +221,7 @@ fn drawing(more: &[(Kind, &str)]) -> AssetRegister {
 
 fn energy(asset_register: &AssetRegister, readings: &[Reading]) -> Vec<(String, &'static str)> {
     let lines = lines(asset_register, readings, "a", month("2026-01"));
-    let mut told = Vec::new();
+    let mut described = Vec::new();
     for basis in [Basis::Measured, Basis::Modelled, Basis::Entered] {
         let of_it: Vec<Line> = lines
             .iter()
@@ -232,10 +232,10 @@ fn energy(asset_register: &AssetRegister, readings: &[Reading]) -> Vec<(String, 
             .cloned()
             .collect();
         if !of_it.is_empty() {
-            told.push((super::tests::told(&of_it), basis.as_str()));
+            described.push((super::tests::described(&of_it), basis.as_str()));
         }
     }
-    told
+    described
 }
 
 /// So much on each of the first days of January, hour by hour.
@@ -314,7 +314,7 @@ fn a_pue_holds_until_the_next_and_a_tariff_for_its_months() {
         let lines = lines(&asset_register, &[], "a", month(text));
         let energy: Vec<Line> =
             lines.into_iter().filter(|line| line.component == Component::Energy).collect();
-        told(&energy)
+        described(&energy)
     };
     assert_eq!(of_month("2026-01"), "Energy 297.6 297.6", "without any PUE, what the machines draw");
     assert_eq!(of_month("2026-02"), "Energy 537.6 537.6");

@@ -93,7 +93,7 @@ mod tests {
         Reading { meter: meter.into(), from: at(from), until: at(until), kwh: kwh.parse().unwrap() }
     }
 
-    fn told(readings: &[Reading], at: MeterLocation, window: Window) -> String {
+    fn described(readings: &[Reading], at: MeterLocation, window: Window) -> String {
         let pue = Pue::new("1.5".parse().unwrap()).unwrap().into();
         match peak("2026-09".parse().unwrap(), readings, at, &pue, window) {
             Some(Peak { kw, from, may_be_higher }) => {
@@ -115,19 +115,19 @@ mod tests {
             reading("a", "10-01T00:00", "10-01T00:15", "1000"),
         ];
         // 3 kWh in a quarter of an hour, the first of two such.
-        assert_eq!(told(&readings, MeterLocation::Facility, Window::QuarterHour), "12 01 00:00 false");
-        assert_eq!(told(&readings, MeterLocation::It, Window::QuarterHour), "18 01 00:00 false");
-        assert_eq!(told(&readings, MeterLocation::Facility, Window::HalfHour), "11 01 00:00 false");
-        assert_eq!(told(&readings, MeterLocation::Facility, Window::Hour), "11 01 00:00 false");
-        assert_eq!(told(&readings[..1], MeterLocation::Facility, Window::Hour), "none");
+        assert_eq!(described(&readings, MeterLocation::Facility, Window::QuarterHour), "12 01 00:00 false");
+        assert_eq!(described(&readings, MeterLocation::It, Window::QuarterHour), "18 01 00:00 false");
+        assert_eq!(described(&readings, MeterLocation::Facility, Window::HalfHour), "11 01 00:00 false");
+        assert_eq!(described(&readings, MeterLocation::Facility, Window::Hour), "11 01 00:00 false");
+        assert_eq!(described(&readings[..1], MeterLocation::Facility, Window::Hour), "none");
     }
 
     #[test]
     fn what_lies_across_windows_and_months_is_divided_by_time() {
         // Ten minutes before the month, five in it, at 12 kW.
         let readings = [reading("a", "08-31T23:50", "09-01T00:05", "3")];
-        assert_eq!(told(&readings, MeterLocation::Facility, Window::QuarterHour), "4 01 00:00 false");
+        assert_eq!(described(&readings, MeterLocation::Facility, Window::QuarterHour), "4 01 00:00 false");
         let month = [reading("a", "09-01T00:00", "10-01T00:00", "7200")];
-        assert_eq!(told(&month, MeterLocation::Facility, Window::QuarterHour), "10 01 00:00 true");
+        assert_eq!(described(&month, MeterLocation::Facility, Window::QuarterHour), "10 01 00:00 true");
     }
 }

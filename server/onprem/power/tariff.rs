@@ -132,15 +132,15 @@ impl Tariff {
                 continue;
             }
             // Two bands share many hours, and are told once.
-            let mut told = None;
+            let mut described = None;
             for (weekday, hours) in week.iter_mut().enumerate() {
                 for (hour, taken) in (0u8..).zip(hours.iter_mut()) {
                     if !band.days.contains(weekday) || !band.has_hour(hour) {
                         continue;
                     }
                     match *taken {
-                        Some(other) if told != Some(other) => {
-                            told = Some(other);
+                        Some(other) if described != Some(other) => {
+                            described = Some(other);
                             let expected = format!(
                                 "hours that band {}, {}, does not have",
                                 other + 1,

@@ -1,5 +1,5 @@
 //! Entries as forms and as rows of a sheet: one list of fields for each kind, which a form shows, a CSV file has as
-//! columns, and what is wrong with either is told by. Pure.
+//! columns, and what is wrong with either is decided by. Pure.
 
 mod bands;
 mod cells;

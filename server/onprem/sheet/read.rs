@@ -15,7 +15,7 @@ use super::kind::Kind;
 /// What is written in the fields of a kind.
 ///
 /// # Errors
-/// Every field that is wrong, with what was expected. Whether entries fit together is told by
+/// Every field that is wrong, with what was expected. Whether entries fit together is decided by
 /// [`problems`](super::super::problems).
 pub fn read(kind: Kind, texts: &impl Texts) -> Result<Entry, Vec<RefusedCell>> {
     let mut cells = Cells::new(texts);

@@ -183,27 +183,27 @@ fn bad_input_is_refused_with_what_was_found_and_expected() {
 #[test]
 fn a_file_is_refused_row_by_row_and_nothing_of_it_is_taken() {
     let head = "cluster,first,value\n";
-    let told = |text: &str| -> Vec<(usize, String, String)> {
+    let described = |text: &str| -> Vec<(usize, String, String)> {
         let refused = read_file(Kind::Power, text.as_bytes()).unwrap_err();
         refused.into_iter().map(|it| (it.row, it.column, it.found)).collect()
     };
     let row = |row: usize, column: &str, found: &str| (row, column.to_owned(), found.to_owned());
-    assert_eq!(told(&format!("{head}a,2026-01,1.3\na,2026-02,0.9\n")), [row(2, "value", "0.9")]);
+    assert_eq!(described(&format!("{head}a,2026-01,1.3\na,2026-02,0.9\n")), [row(2, "value", "0.9")]);
     assert_eq!(
-        told(&format!("{head},x,1.3\n\n,,\na,2026-02,\n")),
+        described(&format!("{head},x,1.3\n\n,,\na,2026-02,\n")),
         [row(1, "cluster", ""), row(1, "first", "x"), row(3, "value", "")]
     );
-    assert_eq!(told(&format!("{head}a,2026-01,1.3,\n")), [row(1, "the row", "4 fields")]);
+    assert_eq!(described(&format!("{head}a,2026-01,1.3,\n")), [row(1, "the row", "4 fields")]);
     assert_eq!(
-        told(&format!("{head}a,2026-01,1.3\n,,\na,2026-01,1.4\n")),
+        described(&format!("{head}a,2026-01,1.3\n,,\na,2026-01,1.4\n")),
         [row(3, "the row", "PUE of a from 2026-01")],
         "the same month twice, in the third row"
     );
-    assert_eq!(told("cluster,first\na,2026-01\n"), [row(0, "value", "no such column")]);
-    assert_eq!(told("cluster,first,value,colour\n"), [row(0, "colour", "colour")]);
-    assert_eq!(told("cluster,first,value,First\n"), [row(0, "first", "it twice")]);
+    assert_eq!(described("cluster,first\na,2026-01\n"), [row(0, "value", "no such column")]);
+    assert_eq!(described("cluster,first,value,colour\n"), [row(0, "colour", "colour")]);
+    assert_eq!(described("cluster,first,value,First\n"), [row(0, "first", "it twice")]);
     let many: String = (0..200).map(|_| "a,2026-01,0\n").collect();
-    assert!(told(&format!("{head}{many}")).len() <= 60, "not all of a file that is wrong in every row");
+    assert!(described(&format!("{head}{many}")).len() <= 60, "not all of a file that is wrong in every row");
 }
 
 #[test]

@@ -77,8 +77,8 @@ impl Answers {
             None => BTreeMap::new(),
         };
         let stands = currency.as_ref().and_then(|it| economics(asset_register, cluster, today, it, &rates));
-        let (economics, economics_refused) = told(stands);
-        let (capacity, capacity_refused) = told(capacity(asset_register, it, today));
+        let (economics, economics_refused) = described(stands);
+        let (capacity, capacity_refused) = described(capacity(asset_register, it, today));
         let cloud = match &economics {
             // Where a part of the cost is left out, owning would look cheaper than it is.
             Some(economics) if economics.other_currencies.is_empty() => {
@@ -166,7 +166,7 @@ async fn rates_into(
 }
 
 /// An answer, or why there is none.
-fn told<T>(answer: Option<Result<T, crate::scenario::check::Refused>>) -> (Option<T>, Vec<Finding>) {
+fn described<T>(answer: Option<Result<T, crate::scenario::check::Refused>>) -> (Option<T>, Vec<Finding>) {
     match answer {
         Some(Ok(answer)) => (Some(answer), Vec::new()),
         Some(Err(refused)) => (None, refused.0),

@@ -16,7 +16,7 @@ use crate::allocation::{COMMITMENT_STATUS, IS_ACCELERATED, IS_UNUSED_COMMITMENT,
 use crate::ledger::Visible;
 use crate::period::BillingMonth;
 
-/// Days of keys that bear accelerators, which are told apart by resource; and those of the others with the resource that their
+/// Days of keys that bear accelerators, which are distinguished by resource; and those of the others with the resource that their
 /// charges name. The former have hours.
 const RESOURCES: &str = "(select billing_month, charge_key_id, delivery_id, scope_id, day, is_whole_period, charges, billed_cost, \
      effective_cost, list_cost, contracted_cost, metered_quantity, null as resource_id from daily_costs \

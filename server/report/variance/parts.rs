@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn a_change_is_told_by_what_changed() {
         let nothing = Before::default();
-        for (before, after, told) in [
+        for (before, after, described) in [
             (nothing, item("10", "10", "2"), "New 10"),
             (item("10", "10", "2"), nothing, "Gone -10"),
             (item("10", "10", "2"), item("15", "15", "3"), "Usage 5"),
@@ -139,7 +139,7 @@ mod tests {
             (item("0", "0", "2"), item("4", "4", "2"), "Price 4"),
             (item("10", "10", "2"), item("4", "4", "0"), "Other -6"),
         ] {
-            assert_eq!(parts(before, after), told);
+            assert_eq!(parts(before, after), described);
         }
     }
 

@@ -92,8 +92,8 @@ impl fmt::Display for Finding {
 
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let told: Vec<String> = self.0.iter().map(Finding::to_string).collect();
-        f.write_str(&told.join("; "))
+        let described: Vec<String> = self.0.iter().map(Finding::to_string).collect();
+        f.write_str(&described.join("; "))
     }
 }
 

@@ -194,7 +194,7 @@ mod tests {
     use super::*;
     use crate::scenario::file::read;
 
-    fn told(gpus: &str, place: &str) -> Vec<String> {
+    fn described(gpus: &str, place: &str) -> Vec<String> {
         let text = format!(
             "name = \"x\"\n[[work]]\nname = \"training\"\naccelerator = \"nvidia-h100-sxm\"\n\
              demand = {{ shape = \"flat\", gpus = {gpus}, hours_per_day = 24 }}\n\
@@ -210,12 +210,12 @@ mod tests {
     fn usual_prices_are_not_spoken_of() {
         let place = "on_demand = { price = 6.88, date = 2026-07-20 }, \
                      committed = [{ rate = { price = 4.86 }, months = 36, gpus = 8 }], spot = { rate = { price = 2.4 } }";
-        assert_eq!(told("64", place), Vec::<String>::new());
+        assert_eq!(described("64", place), Vec::<String>::new());
     }
 
     #[test]
-    fn the_price_of_a_machine_and_an_old_one_are_told() {
-        let found = told("64", "on_demand = { price = 55.04, date = 2026-01-01 }");
+    fn the_price_of_a_machine_and_an_old_one_are_reported() {
+        let found = described("64", "on_demand = { price = 55.04, date = 2026-01-01 }");
         assert_eq!(found.len(), 2, "{found:?}");
         assert!(found[0].starts_with("option.0.place.0.on_demand.date is 2026-01-01: that is 325 days ago"));
         assert!(
@@ -238,7 +238,7 @@ mod tests {
             old("4.86")
         );
         for (place, field) in [(block, "blocks.0.rate"), (port, "porting.meanwhile"), (spend, "spend_rate")] {
-            let found = told("64", &place);
+            let found = described("64", &place);
             assert_eq!(found.len(), 1, "{found:?}");
             assert!(
                 found[0].starts_with(&format!("option.0.place.0.{field}.date is 2026-01-01")),
@@ -248,8 +248,8 @@ mod tests {
     }
 
     #[test]
-    fn a_reserved_price_that_is_entered_as_one_of_use_is_told() {
-        let found = told("64", "on_demand = { price = 7.67 }");
+    fn a_reserved_price_that_is_entered_as_one_of_use_is_reported() {
+        let found = described("64", "on_demand = { price = 7.67 }");
         assert_eq!(
             found,
             [
@@ -259,12 +259,12 @@ mod tests {
         );
         let swapped =
             "on_demand = { price = 4 }, committed = [{ rate = { price = 7 }, months = 12, gpus = 8 }]";
-        assert!(told("64", swapped)[0].contains("were the two exchanged?"));
+        assert!(described("64", swapped)[0].contains("were the two exchanged?"));
     }
 
     #[test]
-    fn gpu_hours_a_day_that_are_entered_as_gpus_are_told() {
-        let of = |gpus: &str| told(gpus, "committed = [{ rate = { price = 4 }, months = 12, gpus = 80 }]");
+    fn gpu_hours_a_day_that_are_entered_as_gpus_are_reported() {
+        let of = |gpus: &str| described(gpus, "committed = [{ rate = { price = 4 }, months = 12, gpus = 80 }]");
         assert!(
             of("800")[0].contains("10 times as many at once: are these GPU-hours a day?"),
             "{:?}",
@@ -273,6 +273,6 @@ mod tests {
         assert!(of("80").is_empty() && of("639").is_empty() && of("1921").is_empty());
         let open =
             "committed = [{ rate = { price = 4 }, months = 12, gpus = 80 }], on_demand = { price = 6.88 }";
-        assert!(told("800", open).is_empty(), "the rest is served");
+        assert!(described("800", open).is_empty(), "the rest is served");
     }
 }

@@ -172,9 +172,9 @@ fn what_is_counted_nowhere_else_is_not_counted_twice() {
 fn refusals_come_first_and_findings_are_sentences() {
     let odd = Owning { gpus: 0, pue: number("0.5"), ..Owning::default() };
     let findings = super::owning(&odd);
-    let told: Vec<String> = findings.iter().map(ToString::to_string).collect();
+    let described: Vec<String> = findings.iter().map(ToString::to_string).collect();
     assert_eq!(
-        told,
+        described,
         [
             "pue is 0.5: a room cannot draw less than the machines in it; expected 1 or more, mostly 1.1 to 1.6",
             "gpus is 0: without GPUs there are no hours, so an hour has no cost",
@@ -198,7 +198,7 @@ place = [{{ owned = {{ gpus = 8, machines = {{ {machines} }} }} }}]
 "#
         )
     };
-    for (entered, told) in [
+    for (entered, described) in [
         (
             "rework = 1.2",
             "rework (line 7): 1.2: has no effect in this option: remove it; enter it as the rework of the place",
@@ -219,7 +219,7 @@ place = [{{ owned = {{ gpus = 8, machines = {{ {machines} }} }} }}]
         let wrong = crate::scenario::file::read(&text(entered)).unwrap_err();
         let wrong: Vec<String> = wrong.iter().map(ToString::to_string).collect();
         assert_eq!(wrong.len(), 1, "{wrong:?}");
-        assert!(wrong[0].contains(told), "{told} is not in {wrong:?}");
+        assert!(wrong[0].contains(described), "{described} is not in {wrong:?}");
     }
     let usual = crate::scenario::file::read(&text("")).unwrap();
     let again = crate::scenario::file::write(&usual).unwrap();

@@ -92,27 +92,27 @@ mod tests {
             housing: Housing::Colocation { price, contracted_kw: None, energy: Energy::Included },
             ..Owning::default()
         };
-        let told = |found: &Findings| found.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let described = |found: &Findings| found.iter().map(ToString::to_string).collect::<Vec<_>>();
         let japanese = owning(25.into(), 30_000.into());
-        assert_eq!(told(&owning_prices(&japanese, yen)), [""; 0]);
-        assert_eq!(told(&owning_prices(&japanese, dollar)).len(), 2);
+        assert_eq!(described(&owning_prices(&japanese, yen)), [""; 0]);
+        assert_eq!(described(&owning_prices(&japanese, dollar)).len(), 2);
         assert_eq!(
-            told(&owning_prices(&owning(160.into(), 65_000.into()), yen)),
+            described(&owning_prices(&owning(160.into(), 65_000.into()), yen)),
             [
                 "tariff is 160: 6.2 to 54 are common; is this in cents, or for a MWh?",
                 "housing.price is 65000: 15500 to 62000 are common; is this the price of a year?",
             ]
         );
         let moved = Transfer { rates: Rates::Flat { price: 12.into() }, ..Transfer::default() };
-        assert_eq!(told(&transfer_prices(&moved, yen)), [""; 0]);
+        assert_eq!(described(&transfer_prices(&moved, yen)), [""; 0]);
         assert_eq!(
-            told(&transfer_prices(&moved, dollar)),
+            described(&transfer_prices(&moved, dollar)),
             ["rates.price is 12: 0.02 to 0.12 are common; is this for a TB?"]
         );
         let held = Vectors { price: 2.into(), ..Vectors::default() };
-        assert_eq!(told(&vectors_prices(&held, yen)), [""; 0]);
+        assert_eq!(described(&vectors_prices(&held, yen)), [""; 0]);
         assert_eq!(
-            told(&vectors_prices(&held, dollar)),
+            described(&vectors_prices(&held, dollar)),
             ["price is 2: 0.002 to 0.02 are common; is this for a month?"]
         );
     }

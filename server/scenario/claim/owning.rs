@@ -414,7 +414,7 @@ mod tests {
     #[test]
     fn what_the_example_counts_twice_is_noticed() {
         let warnings = check::owning(&worked_example()).warnings_or_refused().unwrap();
-        let told: Vec<&str> = warnings.iter().map(|it| it.message.as_str()).collect();
-        assert_eq!(told, ["Network is counted twice: the price of a node has the fabric in it"]);
+        let described: Vec<&str> = warnings.iter().map(|it| it.message.as_str()).collect();
+        assert_eq!(described, ["Network is counted twice: the price of a node has the fabric in it"]);
     }
 }

@@ -56,13 +56,13 @@ fn every_claim_has_a_right_figure_and_a_handle_of_its_own() {
 
 #[test]
 fn right_figures_are_those_that_were_computed_by_hand() {
-    let told: Vec<(&str, Vec<String>)> = claims()
+    let described: Vec<(&str, Vec<String>)> = claims()
         .iter()
         .map(|claim| (claim.id, claim.right.iter().map(|it| it.value.round(4).to_string()).collect()))
         .collect();
     let expected: Vec<(&str, Vec<String>)> =
         RIGHT.iter().map(|(id, figures)| (*id, figures.iter().map(ToString::to_string).collect())).collect();
-    assert_eq!(told, expected);
+    assert_eq!(described, expected);
 }
 
 #[test]

@@ -56,9 +56,9 @@ fn terms_that_are_renewed_at_other_times_are_refused_where_the_longer_is_as_larg
         let entered = Scenario { months, ..scenario(&[8, 3], 2, &[place]) };
         entered.compare().err().map(|it| it.0[0].to_string())
     };
-    let told = of(72, "\"best\"", 24).unwrap();
+    let described = of(72, "\"best\"", 24).unwrap();
     assert_eq!(
-        told,
+        described,
         "option.0.place.0.committed.1.months is 24: is renewed at other times than the one for 36 months, which is as large \
          as costs least: enter how many GPUs that has, or terms of which one divides the next"
     );

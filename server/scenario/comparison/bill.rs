@@ -102,7 +102,7 @@ impl<'a> Bill<'a> {
                 gpu_hours: self.asked.demand.gpu_hours(),
                 owning: first.and_then(|it| Some(it.cost()?.by_utilization)),
                 machines: first.map(|it| it.machines.clone()),
-                generations: owned.into_iter().flat_map(|it| &it.generations).map(Lived::told).collect(),
+                generations: owned.into_iter().flat_map(|it| &it.generations).map(Lived::described).collect(),
                 lock_in: owned.and_then(|it| it.lock_in(self.asked)),
                 shifted_hours: self.asked.shifted_hours,
                 moved,

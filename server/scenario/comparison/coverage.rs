@@ -101,7 +101,7 @@ on_demand = {{ price = 9 }}
         scenario.compare().unwrap().options.remove(0).places.remove(0).coverage
     }
 
-    fn told(scenario: &Scenario) -> Vec<(&'static str, String)> {
+    fn described(scenario: &Scenario) -> Vec<(&'static str, String)> {
         figures(scenario).iter().map(|it| (it.name, it.value.unwrap().round(4).to_string())).collect()
     }
 
@@ -115,7 +115,7 @@ on_demand = {{ price = 9 }}
                 ("Paid and not used", waste),
             ];
             let expected = expected.map(|(name, value)| (name, value.to_owned()));
-            assert_eq!(told(&scenario(4, 4, percent)), expected, "{percent}");
+            assert_eq!(described(&scenario(4, 4, percent)), expected, "{percent}");
         }
     }
 
@@ -128,7 +128,7 @@ on_demand = {{ price = 9 }}
             ("Use of commitments", "0.5000"),
             ("Paid and not used", "52560.0000"),
         ];
-        assert_eq!(told(&entered), expected.map(|(name, value)| (name, value.to_owned())));
+        assert_eq!(described(&entered), expected.map(|(name, value)| (name, value.to_owned())));
         entered.options[0].places[0].committed.truncate(1);
         assert_eq!(figures(&entered), []);
         let place = entered.compare().unwrap().options.remove(0).places.remove(0);

@@ -121,7 +121,7 @@ impl Lived {
         self.parts().iter().map(|it| it.cost).sum()
     }
 
-    pub(super) fn told(&self) -> Generation {
+    pub(super) fn described(&self) -> Generation {
         let parts = self.parts().into_iter().map(|it| (it.component.part, it.cost));
         Generation {
             from: self.from,
@@ -275,13 +275,13 @@ on_demand = {{ price = 9 }}
     fn the_next_generation_does_the_work_of_the_one_before_at_its_own_price() {
         let found = answer(&scenario("1.5", "2", "16"));
         let place = &found.places[0];
-        let told: Vec<(u32, u32, u32, Decimal)> = place
+        let described: Vec<(u32, u32, u32, Decimal)> = place
             .generations
             .iter()
             .map(|it| (it.from, it.months, it.machines.gpus, it.machines.node_price))
             .collect();
         let price = |hundredths| product(&[375_000.into(), decimal(hundredths, 2)]);
-        assert_eq!(told, [(0, 12, 16, price(100)), (12, 12, 8, price(150)), (24, 6, 8, price(225))]);
+        assert_eq!(described, [(0, 12, 16, price(100)), (12, 12, 8, price(150)), (24, 6, 8, price(225))]);
         // Of a node each and its spare, with their fabric; the room is made ready again.
         let bought = |month: usize| found.payments.months()[month].first;
         assert_eq!(bought(12), product(&[850_000.into(), decimal(15, 1)]) + 7000.into());

@@ -57,12 +57,12 @@ pub fn read(text: &str) -> Result<Scenario, Vec<Wrong>> {
     let currency = document.get("currency").and_then(Value::as_str).unwrap_or_default().to_owned();
     let missing = shipped::convert(&mut document);
     if !missing.is_empty() {
-        let told = |it: &Missing| Wrong {
+        let described = |it: &Missing| Wrong {
             line: at(span(&tree, &it.path)),
             key: it.path.join("."),
             message: it.message(&currency),
         };
-        return Err(missing.iter().map(told).collect());
+        return Err(missing.iter().map(described).collect());
     }
     let mut scenario: Scenario = serde_path_to_error::deserialize(document).map_err(|error| {
         let path: Vec<String> = error.path().iter().filter_map(step).collect();
@@ -214,10 +214,10 @@ on_demand = { price = "6.88", path = { by = "decline", yearly = 0.1 } }"#,
         let text = SMALL
             .replace("months = 36", "months = 36\ncurrency = \"JPY\"")
             .replace("owned = { gpus = \"best\", machines = { node_price = 375_000, staff = { loaded_cost = 250000.50 } } }", owned);
-        let told: Vec<String> = read(&text).unwrap_err().iter().map(Wrong::to_string).collect();
+        let described: Vec<String> = read(&text).unwrap_err().iter().map(Wrong::to_string).collect();
         let machines = "option[1].place[0].owned.machines";
         assert_eq!(
-            told[0],
+            described[0],
             format!(
                 "{machines}.node_price (line 18): expected a price in JPY; the shipped default is 375000 USD of 2025-03. Enter yours, or \
                  what a dollar is worth: dollar = {{ worth = …, date = …, source = \"…\" }}"
@@ -225,11 +225,11 @@ on_demand = { price = "6.88", path = { by = "decline", yearly = 0.1 } }"#,
         );
         for (at, field) in ["node_price", "tariff", "staff.loaded_cost", "fabric.price"].iter().enumerate() {
             assert!(
-                told[at].starts_with(&format!("{machines}.{field} (line 18): expected a price in JPY")),
-                "{told:#?}"
+                described[at].starts_with(&format!("{machines}.{field} (line 18): expected a price in JPY")),
+                "{described:#?}"
             );
         }
-        assert_eq!(told.len(), 4);
+        assert_eq!(described.len(), 4);
 
         let dollar = "[dollar]\nworth = 149.5\ndate = 2026-10-01\nsource = \"ECB\"\n\n[[work]]";
         let scenario = read(&text.replacen("[[work]]", dollar, 1)).unwrap();
@@ -253,11 +253,11 @@ on_demand = { price = "6.88", path = { by = "decline", yearly = 0.1 } }"#,
                 "machines = {",
                 "machines = { tariff = 20, fabric = { by = \"node\", price = 7_000_000 },",
             );
-        let told: Vec<String> = read(&text).unwrap_err().iter().map(Wrong::to_string).collect();
-        assert_eq!(told.len(), 1, "{told:#?}");
+        let described: Vec<String> = read(&text).unwrap_err().iter().map(Wrong::to_string).collect();
+        assert_eq!(described.len(), 1, "{described:#?}");
         assert!(
-            told[0].contains("option[0].place[0].moved[0].rates.of (line 13): AWS: its list is in USD"),
-            "{told:#?}"
+            described[0].contains("option[0].place[0].moved[0].rates.of (line 13): AWS: its list is in USD"),
+            "{described:#?}"
         );
         let cost = |text: &str| {
             let found = read(text).unwrap().compare().unwrap();
@@ -323,10 +323,10 @@ on_demand = { price = "6.88", path = { by = "decline", yearly = 0.1 } }"#,
             let text = SMALL.replacen(from, to, 1);
             assert_ne!(text, SMALL, "{from}");
             let wrong = read(&text).unwrap_err();
-            let told: Vec<String> = wrong.iter().map(Wrong::to_string).collect();
-            assert!(told.join("\n").contains(expected), "{expected} is not in {told:#?}");
+            let described: Vec<String> = wrong.iter().map(Wrong::to_string).collect();
+            assert!(described.join("\n").contains(expected), "{expected} is not in {described:#?}");
             let types = ["u32", "i64", "f64", "enum", "struct", "untagged", "invalid type", "serde", "`"];
-            assert!(!types.iter().any(|it| told.join("\n").contains(it)), "{told:#?}");
+            assert!(!types.iter().any(|it| described.join("\n").contains(it)), "{described:#?}");
         }
     }
 }

@@ -91,16 +91,16 @@ pub struct Way {
 #[derive(Clone, Debug)]
 pub struct Made {
     pub scenario: Scenario,
-    pub told: Told,
+    pub described: Described,
 }
 
 /// What a scenario was made of.
 #[derive(Clone, Debug, Serialize)]
-pub struct Told {
+pub struct Described {
     pub period: Period,
     /// Hours of the period.
     pub hours: usize,
-    pub models: Vec<ToldModel>,
+    pub models: Vec<DescribedModel>,
     /// Models beyond the largest, and those without hours, which are no part of it.
     pub left_out: Vec<LeftOut>,
     pub as_it_is: Reconciled,
@@ -118,7 +118,7 @@ pub struct Told {
 
 /// A model, and what its hours cost in each way.
 #[derive(Clone, Debug, Serialize)]
-pub struct ToldModel {
+pub struct DescribedModel {
     pub name: String,
     pub accelerator: &'static str,
     /// As spend tells them.
@@ -176,13 +176,13 @@ impl Used {
         let hours = self.ways.iter().map(|it| it.hours.len()).max().unwrap_or_default();
         let in_hour =
             |hour: usize| -> Decimal { self.ways.iter().filter_map(|it| it.hours.get(hour)).copied().sum() };
-        let (mut exact, mut told) = (Decimal::ZERO, Decimal::ZERO);
+        let (mut exact, mut described) = (Decimal::ZERO, Decimal::ZERO);
         (0..hours)
             .map(|hour| {
                 exact += in_hour(hour);
                 // What was taken back in an hour is taken from those after it.
-                let of_hour = (accelerator_hours(exact, THOUSANDTHS) - told).max(Decimal::ZERO);
-                told += of_hour;
+                let of_hour = (accelerator_hours(exact, THOUSANDTHS) - described).max(Decimal::ZERO);
+                described += of_hour;
                 of_hour.normalize()
             })
             .collect()
@@ -210,7 +210,7 @@ impl Used {
         }
     }
 
-    fn told(&self) -> ToldModel {
+    fn described(&self) -> DescribedModel {
         let price = |way: &Way| {
             let gpu_hours = accelerator_hours(way.part_seconds(), PLACES).normalize();
             let per_hour = quotient(way.cost, gpu_hours).map(|it| it.round(PLACES).normalize());
@@ -218,7 +218,7 @@ impl Used {
         };
         let mut prices: Vec<ToldPrice> = self.ways.iter().map(price).collect();
         prices.sort_by(|a, b| a.paid.cmp(&b.paid).then(b.cost.cmp(&a.cost)));
-        ToldModel {
+        DescribedModel {
             name: self.name.clone(),
             accelerator: self.accelerator,
             gpu_hours: self.gpu_hours(),
@@ -297,10 +297,10 @@ impl Measured {
         let found = options::options(self, &moving, &staying, !is_everything_paid_on, scenario.months);
         scenario.options = found.options;
         scenario.note = self.note();
-        let told = Told {
+        let described = Described {
             period: self.period,
             hours: taken[0].ways[0].hours.len(),
-            models: taken.iter().map(|it| it.told()).collect(),
+            models: taken.iter().map(|it| it.described()).collect(),
             left_out: left_out.map(|it| it.left_out()).collect(),
             as_it_is: layers::reconciled(&works, &scenario.options[0].places),
             paid_on: staying::paid_on(taken),
@@ -312,7 +312,7 @@ impl Measured {
                 .filter_map(|it| Some(format!("{}: {}", it.name, it.machines.as_ref()?.source)))
                 .collect(),
         };
-        Some(Made { scenario, told })
+        Some(Made { scenario, described })
     }
 
     fn note(&self) -> String {

@@ -239,8 +239,8 @@ fn cheapest<'a>(
     is_meant: impl Fn(&Price) -> bool,
 ) -> Option<(&'a Price, Rate)> {
     let meant = used.listed.iter().filter(|it| it.tier == tier && is_meant(it));
-    let told = meant.filter_map(|it| Some((it, listed(measured, it)?)));
-    told.min_by_key(|(_, rate)| rate.price)
+    let described = meant.filter_map(|it| Some((it, listed(measured, it)?)));
+    described.min_by_key(|(_, rate)| rate.price)
 }
 
 /// What an hour costs in the scenario's currency; none where nobody knows what the price's is worth in it.

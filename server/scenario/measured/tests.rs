@@ -70,8 +70,8 @@ fn hours_are_rounded_so_that_they_sum_to_those_of_all() {
     let gpus = model.gpus();
     assert_eq!(gpus.iter().copied().sum::<Decimal>(), 240.into());
     assert!(gpus.iter().all(|it| (*it - number("0.3333")).abs() <= number("0.001")));
-    let told = model.told();
-    assert_eq!((told.gpu_hours, told.profile_hours), (240.into(), 240.into()));
+    let described = model.described();
+    assert_eq!((described.gpu_hours, described.profile_hours), (240.into(), 240.into()));
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn as_it_is_costs_over_the_period_what_was_paid() {
     let mut model = mixed();
     model.unused = number("99.99");
     let made = measured(vec![model]).scenario().unwrap();
-    let it = &made.told.as_it_is;
+    let it = &made.described.as_it_is;
     assert_eq!(it.ledger, number("55654.66"));
     assert_eq!((it.option, it.difference), (it.ledger, Decimal::ZERO));
     // What is paid on is a place of its own. No number of GPUs is what was committed to all the time, so its hours cost what
@@ -132,17 +132,17 @@ fn it_does_so_whatever_hours_look_like() {
         ],
     ] {
         let made = measured(vec![used(ways)]).scenario().unwrap();
-        assert_eq!(made.told.as_it_is.difference, Decimal::ZERO);
+        assert_eq!(made.described.as_it_is.difference, Decimal::ZERO);
     }
 }
 
 #[test]
-fn what_differs_is_told() {
+fn what_differs_is_reported() {
     // Spot that is dearer than on demand is not taken.
     let ways =
         vec![way(HowPaid::Spot, "1440", hours(|_| 1000)), way(HowPaid::OnDemand, "720", hours(|_| 1000))];
     let made = measured(vec![used(ways)]).scenario().unwrap();
-    let it = &made.told.as_it_is;
+    let it = &made.described.as_it_is;
     assert_eq!((it.ledger, it.option, it.difference), (2160.into(), 1440.into(), Decimal::from(-720)));
 }
 
@@ -170,7 +170,7 @@ fn the_engine_serves_the_same_hours_at_the_same_cost() {
     assert_eq!(compared.options[0].total, Decimal::from((16 * 2 + 20) * 730 * 36));
     // On demand is what was so already; machines of our own go on.
     assert_eq!(compared.options[1].total, compared.options[0].total);
-    assert_eq!(made.told.as_it_is.difference, Decimal::ZERO);
+    assert_eq!(made.described.as_it_is.difference, Decimal::ZERO);
     for place in made.scenario.options.iter().flat_map(|it| &it.places) {
         let rates = place.committed.iter().map(|it| &it.rate).chain(&place.on_demand);
         for rate in rates {
@@ -229,7 +229,7 @@ fn a_reservation_of_which_nothing_would_be_bought_is_told_and_not_offered() {
     {
         let made = made(vec![of(a_year, "H100", gpus)]);
         assert!(made.scenario.options.iter().all(|it| it.name != reserved), "{:?}", made.scenario.options);
-        let [it] = &made.told.too_dear[..] else { panic!("{:?}", made.told) };
+        let [it] = &made.described.too_dear[..] else { panic!("{:?}", made.described) };
         assert_eq!(
             (it.option.as_str(), it.name.as_str(), it.supplier.as_str()),
             (reserved, "H100", "Oracle")
@@ -239,14 +239,14 @@ fn a_reservation_of_which_nothing_would_be_bought_is_told_and_not_offered() {
             (number(a_year), number("3.9"), number(utilization))
         );
         assert_eq!((it.is_own, it.is_offered, it.gpus), (true, false, 8));
-        assert!(made.told.without.iter().all(|it| !it.starts_with(reserved)), "{:?}", made.told.without);
+        assert!(made.described.without.iter().all(|it| !it.starts_with(reserved)), "{:?}", made.described.without);
     }
     // A little cheaper, and what is bought is what it says, from whoever has the price.
     let made = made(vec![of("0.974", "H100", &rarely), of("4.1", "H200", &always)]);
     let compared = made.scenario.compare().unwrap();
     let option = compared.options.iter().find(|it| it.name == reserved).unwrap();
     assert_eq!(
-        made.told.too_dear.iter().map(|it| (it.name.as_str(), it.is_offered)).collect::<Vec<_>>(),
+        made.described.too_dear.iter().map(|it| (it.name.as_str(), it.is_offered)).collect::<Vec<_>>(),
         [("H200", true)]
     );
     let suppliers: Vec<&str> = option.places.iter().map(|it| it.supplier.as_str()).collect();
@@ -261,8 +261,8 @@ fn a_scenario_of_everything_can_be_computed_written_and_read_again() {
     (other.listed, other.machines) = (Vec::new(), None);
     let made = measured(vec![mixed(), other]).scenario().unwrap();
     // Of the T4 nobody knows a price on demand, so that only what it is now is an option.
-    assert_eq!(made.scenario.options.len(), 1, "{:?}", made.told.without);
-    assert!(made.told.without.iter().all(|it| it.contains("no price for T4")), "{:?}", made.told.without);
+    assert_eq!(made.scenario.options.len(), 1, "{:?}", made.described.without);
+    assert!(made.described.without.iter().all(|it| it.contains("no price for T4")), "{:?}", made.described.without);
     made.scenario.compare().unwrap();
     let text = crate::scenario::file::write(&made.scenario).unwrap();
     assert_eq!(crate::scenario::file::read(&text).unwrap(), made.scenario);
@@ -270,7 +270,7 @@ fn a_scenario_of_everything_can_be_computed_written_and_read_again() {
 }
 
 #[test]
-fn only_the_largest_models_are_compared_and_the_others_are_told() {
+fn only_the_largest_models_are_compared_and_the_others_are_reported() {
     let models = (0..8).map(|at| {
         let mut model = used(vec![way(HowPaid::OnDemand, &(100 - at).to_string(), hours(|_| 1000))]);
         model.name = format!("H{at}");
@@ -279,7 +279,7 @@ fn only_the_largest_models_are_compared_and_the_others_are_told() {
     let made = measured(models.collect()).scenario().unwrap();
     assert_eq!(made.scenario.work.len(), 6);
     let left_out: Vec<(&str, Decimal, Decimal)> =
-        made.told.left_out.iter().map(|it| (it.name.as_str(), it.gpu_hours, it.cost)).collect();
+        made.described.left_out.iter().map(|it| (it.name.as_str(), it.gpu_hours, it.cost)).collect();
     assert_eq!(left_out, [("H6", 720.into(), 94.into()), ("H7", 720.into(), 93.into())]);
     assert!(measured(Vec::new()).scenario().is_none());
 }
@@ -296,7 +296,7 @@ fn prices_of_others_are_in_the_scenario_s_currency_or_not_there() {
     let made = euros(None).scenario().unwrap();
     let names: Vec<&str> = made.scenario.options.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names, ["As it is", "All on demand", "Machines of our own, the rest on demand"]);
-    assert!(made.told.without[0].contains("what one is worth in EUR"), "{:?}", made.told.without);
+    assert!(made.described.without[0].contains("what one is worth in EUR"), "{:?}", made.described.without);
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn hours_that_credits_covered_cost_nothing() {
     };
     for (cost, difference) in [("0", "0"), ("-10", "10")] {
         let made = measured(vec![used(ways(cost))]).scenario().unwrap();
-        assert_eq!(made.told.as_it_is.difference, number(difference), "{cost}");
+        assert_eq!(made.described.as_it_is.difference, number(difference), "{cost}");
         let rate = made.scenario.options[0].places[0].on_demand.as_ref().unwrap();
         assert_eq!((rate.price, rate.is_covered()), (Decimal::ZERO, true), "{rate:?}");
         let compared = made.scenario.compare().unwrap();
@@ -336,7 +336,7 @@ fn what_the_option_costs_is_reconciled_whatever_is_missing_beside_spot() {
     let covered = vec![way(HowPaid::OnDemand, "0", hours(|hour| (hour % 2) * 1000)), spot()];
     for (ways, has_spot) in [(with_base, true), (covered, false)] {
         let made = measured(vec![used(ways)]).scenario().unwrap();
-        assert_eq!(made.told.as_it_is.difference, Decimal::ZERO);
+        assert_eq!(made.described.as_it_is.difference, Decimal::ZERO);
         let place = &made.scenario.options[0].places[0];
         assert_eq!(place.spot.is_some(), has_spot);
         let price = place.on_demand.as_ref().unwrap().price;
@@ -359,12 +359,12 @@ fn what_is_told_and_what_is_left_out_is_all_that_was_paid_for_models() {
     models.push(without_hours("A100", vec![way(HowPaid::OnDemand, "-3", hours(|_| 0))], "0"));
     models.push(without_hours("T4", Vec::new(), "0"));
     let paid: Decimal = models.iter().map(|it| it.cost() + it.unused).sum();
-    let told = measured(models).scenario().unwrap().told;
-    let of_models: Decimal = told.models.iter().map(|it| it.cost + it.unused).sum();
-    let left_out: Decimal = told.left_out.iter().map(|it| it.cost + it.unused).sum();
+    let described = measured(models).scenario().unwrap().described;
+    let of_models: Decimal = described.models.iter().map(|it| it.cost + it.unused).sum();
+    let left_out: Decimal = described.left_out.iter().map(|it| it.cost + it.unused).sum();
     assert_eq!(of_models + left_out, paid);
-    assert_eq!(told.as_it_is.ledger, of_models);
-    let names: Vec<&str> = told.left_out.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(described.as_it_is.ledger, of_models);
+    let names: Vec<&str> = described.left_out.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names, ["H6", "H7", "V100", "A100"]);
 }
 
@@ -378,11 +378,11 @@ fn reserved() -> Used {
 #[test]
 fn commitments_are_in_every_option_as_the_ledger_has_them() {
     let made = measured(vec![reserved()]).scenario().unwrap();
-    assert!(made.told.is_paid_in_every_option);
-    let [it] = &made.told.paid_on[..] else { panic!("{:?}", made.told.paid_on) };
+    assert!(made.described.is_paid_in_every_option);
+    let [it] = &made.described.paid_on[..] else { panic!("{:?}", made.described.paid_on) };
     assert_eq!((it.gpu_hours, it.cost, it.unused), (9600.into(), 23040.into(), 3840.into()));
     assert_eq!(it.coverage.unwrap(), number("0.571429"));
-    assert_eq!((made.told.as_it_is.ledger, made.told.as_it_is.difference), (59040.into(), Decimal::ZERO));
+    assert_eq!((made.described.as_it_is.ledger, made.described.as_it_is.difference), (59040.into(), Decimal::ZERO));
     let options = &made.scenario.options;
     assert!(options.len() > 2, "{options:?}");
     let kept = &options[0].places[1];
@@ -405,9 +405,9 @@ fn what_is_paid_on_alone_is_compared_with_leaving() {
     let mut only = reserved();
     only.ways.truncate(1);
     let made = measured(vec![only]).scenario().unwrap();
-    assert!(!made.told.is_paid_in_every_option);
-    assert_eq!((made.scenario.work.len(), made.told.paid_on.len()), (1, 1));
-    assert_eq!(made.told.as_it_is.difference, Decimal::ZERO);
+    assert!(!made.described.is_paid_in_every_option);
+    assert_eq!((made.scenario.work.len(), made.described.paid_on.len()), (1, 1));
+    assert_eq!(made.described.as_it_is.difference, Decimal::ZERO);
     assert!(made.scenario.options[1].places.iter().all(|it| it.committed.is_empty() && it.others.is_empty()));
 }
 
@@ -415,7 +415,7 @@ fn what_is_paid_on_alone_is_compared_with_leaving() {
 fn commitments_that_cover_nothing_are_paid_by_every_option() {
     let on_demand = used(vec![way(HowPaid::OnDemand, "1000", hours(|_| 1000))]);
     let made = measured(vec![Used { unused: 72.into(), ..on_demand }]).scenario().unwrap();
-    assert!(made.told.is_paid_in_every_option && made.told.paid_on[0].gpu_hours.is_zero());
+    assert!(made.described.is_paid_in_every_option && made.described.paid_on[0].gpu_hours.is_zero());
     for option in &made.scenario.options {
         let others: Vec<Decimal> =
             option.places.iter().flat_map(|it| &it.others).map(|it| it.amount).collect();
@@ -425,8 +425,8 @@ fn commitments_that_cover_nothing_are_paid_by_every_option() {
 
 #[test]
 fn machines_and_commitments_are_paid_on_and_nothing_else() {
-    let told = |model: Used| measured(vec![model]).scenario().unwrap().told.paid_on;
-    let said: Vec<_> = told(mixed()).iter().map(|it| (it.paid, it.gpu_hours)).collect();
+    let described = |model: Used| measured(vec![model]).scenario().unwrap().described.paid_on;
+    let said: Vec<_> = described(mixed()).iter().map(|it| (it.paid, it.gpu_hours)).collect();
     assert_eq!(said, [(HowPaid::Owned, 11520.into()), (HowPaid::Committed, 8640.into())]);
-    assert!(told(used(vec![way(HowPaid::OnDemand, "1", hours(|_| 1000))])).is_empty());
+    assert!(described(used(vec![way(HowPaid::OnDemand, "1", hours(|_| 1000))])).is_empty());
 }

@@ -74,7 +74,7 @@ fn a_gpu_computes_only_with_numbers_it_knows() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_and_what_is_odd_is_told() {
+fn what_cannot_be_is_refused_and_what_is_odd_is_reported() {
     for (field, it) in [
         ("parameters", fit(0, Precision::Half, "nvidia-l4")),
         ("gpus", Fit { gpus: 0, ..Fit::default() }),

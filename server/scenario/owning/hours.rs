@@ -81,14 +81,14 @@ mod tests {
             rework: decimal(12, 1),
             ..Owning::default()
         };
-        let told: Vec<String> = owning
+        let described: Vec<String> = owning
             .hours()
             .iter()
             .map(|(of, hours)| format!("{} {}", of.label(), hours.normalize()))
             .collect();
         let expected =
             ["owned 70080", "available 66576", "allocated 49932", "productive 19972.8", "useful 16644"];
-        assert_eq!(told, expected);
+        assert_eq!(described, expected);
         let unknown = Owning { allocated_share: None, ..owning };
         assert!(unknown.hours().iter().all(|(of, _)| *of != Hours::Allocated));
     }

@@ -271,7 +271,7 @@ impl Spot {
         let done = hours.as_ref().and_then(|it| it.value);
         let deadline = self.job.as_ref().and_then(|job| job.deadline_hours);
         Ok(SpotCost {
-            interruptions: stops.told(),
+            interruptions: stops.described(),
             young: stops.interval("Young’s interval", stops.young(), "√(2 × pause ÷ losing interruptions)"),
             daly: stops.interval(
                 "Daly’s interval",
@@ -351,7 +351,7 @@ impl Job {
 }
 
 impl Interruptions {
-    fn told(&self) -> Figure {
+    fn described(&self) -> Figure {
         figure(
             "Interruptions of the job",
             Some(self.per_hour()),

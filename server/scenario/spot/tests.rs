@@ -34,15 +34,15 @@ fn a_factor_is_what_was_computed_apart_from_this() {
 
 #[test]
 fn where_there_is_time_for_a_checkpoint_preemptions_cost_only_a_restart() {
-    let told = Interruptions { notice_minutes: 2.into(), ..example(1) };
-    assert_eq!((told.young(), told.daly(), told.best_interval()), (None, None, None));
+    let described = Interruptions { notice_minutes: 2.into(), ..example(1) };
+    assert_eq!((described.young(), described.daly(), described.best_interval()), (None, None, None));
     let short = Interruptions { notice_minutes: decimal(5, 1), ..example(1) };
     assert_eq!(short.best_interval(), example(1).best_interval());
-    let cost = Spot { interruptions: told.clone(), ..Spot::default() }.cost().unwrap();
+    let cost = Spot { interruptions: described.clone(), ..Spot::default() }.cost().unwrap();
     // e^(0.02 ÷ 6).
     assert_eq!(cost.factor.value.unwrap().round(6), number("1.003339"));
     // Failures are not announced.
-    let failing = Interruptions { failures: decimal(1, 2), ..told };
+    let failing = Interruptions { failures: decimal(1, 2), ..described };
     assert!(failing.best_interval() > example(1).best_interval());
     assert!(
         failing.factor(one()).unwrap()
@@ -87,7 +87,7 @@ fn a_job_is_late_or_in_time() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_and_what_is_odd_is_told() {
+fn what_cannot_be_is_refused_and_what_is_odd_is_reported() {
     let with = |interruptions| Spot { interruptions, ..Spot::default() };
     let table = [
         ("price", Spot { price: Decimal::ZERO, ..Spot::default() }),
@@ -102,9 +102,9 @@ fn what_cannot_be_is_refused_and_what_is_odd_is_told() {
     for (field, spot) in table {
         assert_eq!(spot.cost().unwrap_err().0[0].field, field);
     }
-    for (price, told) in [("7", "nobody takes away"), ("0.3", "whole instance")] {
+    for (price, described) in [("7", "nobody takes away"), ("0.3", "whole instance")] {
         let odd = Spot { price: number(price), ..Spot::default() }.cost().unwrap();
-        assert!(odd.warnings[0].message.contains(told));
+        assert!(odd.warnings[0].message.contains(described));
     }
     assert!(Spot::default().cost().unwrap().warnings.is_empty());
 }

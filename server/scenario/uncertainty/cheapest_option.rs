@@ -80,7 +80,7 @@ pub fn cheapest_option(compared: &Comparison, model: &Model) -> Option<CheapestO
         let within = (float(input.least), float(input.most));
         let ends = [-1.0, 1.0].into_iter().filter_map(|way| break_point(own, within, way, |value| with(at, value)));
         if let Some((distance, value, to)) = ends.min_by(|a, b| a.0.total_cmp(&b.0)) {
-            break_points.push((distance, BreakPoint { input: input.clone(), value: told(value), to }));
+            break_points.push((distance, BreakPoint { input: input.clone(), value: described(value), to }));
         }
     }
     break_points.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.input.label.cmp(&b.1.input.label)));
@@ -106,7 +106,7 @@ fn break_point(
     Some((lost, at(lost), with(at(lost)).1))
 }
 
-fn told(value: f64) -> Decimal {
+fn described(value: f64) -> Decimal {
     let value = Decimal::parse(format!("{value:.12}").as_bytes()).unwrap_or_default();
     value.significant(DIGITS).normalize()
 }

@@ -80,7 +80,7 @@ mod tests {
             let owning: Owning = changed(&worked_example(), &inputs[at], value)?;
             owning.cost().ok()?.per_hour(Hours::Productive)
         });
-        let told: Vec<(&str, String, String)> = sensitivities
+        let described: Vec<(&str, String, String)> = sensitivities
             .iter()
             .map(|it| (it.input.label.as_str(), it.low.round(4).to_string(), it.high.round(4).to_string()))
             .collect();
@@ -90,7 +90,7 @@ mod tests {
             ("staff", "3.3868", "3.7212"),
             ("power", "3.5358", "3.5722"),
         ];
-        assert_eq!(told, expected.map(|(label, low, high)| (label, low.to_owned(), high.to_owned())));
+        assert_eq!(described, expected.map(|(label, low, high)| (label, low.to_owned(), high.to_owned())));
         assert!(product(&[sensitivities[0].width(), 2.into()]) > sensitivities[1].width());
     }
 }

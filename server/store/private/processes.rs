@@ -43,12 +43,12 @@ pub fn evict(data: &Path) -> Result<()> {
 /// what their postmaster would have had them do.
 fn signal(data: &Path, processes: &[Pid], politely: bool) {
     let postmaster = postmaster_pid(data).filter(|pid| processes.contains(pid));
-    let (told, signal) = match &postmaster {
+    let (described, signal) = match &postmaster {
         Some(postmaster) if politely => (std::slice::from_ref(postmaster), Signal::INT),
         Some(postmaster) => (std::slice::from_ref(postmaster), Signal::QUIT),
         None => (processes, Signal::QUIT),
     };
-    for pid in told {
+    for pid in described {
         // It may have ended just now, which is what is wanted.
         let _ = kill_process(*pid, signal);
     }

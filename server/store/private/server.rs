@@ -69,13 +69,13 @@ impl Server {
 
     fn end(&mut self, signal: Signal, patience: Duration) {
         let began = Instant::now();
-        let mut told = false;
+        let mut described = false;
         while began.elapsed() < patience {
             if !matches!(self.child.try_wait(), Ok(None)) {
                 return;
             }
-            if !told {
-                told = kill_process(self.pid(), signal).is_ok();
+            if !described {
+                described = kill_process(self.pid(), signal).is_ok();
             }
             sleep(TICK);
         }

@@ -201,8 +201,8 @@ fn back(change: i64, sentence: &str) -> axum::response::Response {
 impl Merged {
     /// `Vision 120.00 and Speech 3.00`.
     pub fn payers(&self) -> String {
-        let told = self.teams.iter().map(|(team, cost)| format!("{team} {}", filters::figure(*cost, 2)));
-        told.collect::<Vec<_>>().join(" and ")
+        let described = self.teams.iter().map(|(team, cost)| format!("{team} {}", filters::figure(*cost, 2)));
+        described.collect::<Vec<_>>().join(" and ")
     }
 }
 

@@ -26,15 +26,15 @@ impl Places {
 
 /// What an edit does to an entry, field by field: the name, what was, what will be.
 pub fn differences(edit: &Edit, places: &Places) -> Vec<(String, String, String)> {
-    let told = |entry: &Option<Entry>, place: Option<usize>| {
-        entry.as_ref().map(|entry| told(entry, place, &places.names))
+    let described = |entry: &Option<Entry>, place: Option<usize>| {
+        entry.as_ref().map(|entry| described(entry, place, &places.names))
     };
-    let before = told(&edit.before, places.before.get(&edit.id).copied());
-    let after = told(&edit.after, places.after.get(&edit.id).copied());
+    let before = described(&edit.before, places.before.get(&edit.id).copied());
+    let after = described(&edit.after, places.after.get(&edit.id).copied());
     let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
     let names: Vec<&String> = before.iter().chain(&after).map(|(name, _)| name).collect();
-    let of = |told: &[(String, String)], name: &str| {
-        told.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone()).unwrap_or_default()
+    let of = |described: &[(String, String)], name: &str| {
+        described.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone()).unwrap_or_default()
     };
     let mut differences: Vec<(String, String, String)> = Vec::new();
     for name in names {
@@ -47,8 +47,8 @@ pub fn differences(edit: &Edit, places: &Places) -> Vec<(String, String, String)
 }
 
 /// An entry in words, field by field.
-fn told(entry: &Entry, place: Option<usize>, names: &Configuration) -> Vec<(String, String)> {
-    let mut told: Vec<(String, String)> = match (entry, Sheet::of(entry)) {
+fn described(entry: &Entry, place: Option<usize>, names: &Configuration) -> Vec<(String, String)> {
+    let mut described: Vec<(String, String)> = match (entry, Sheet::of(entry)) {
         (_, Some(sheet)) => {
             let row = sheet.row(entry);
             let columns = sheet.columns().iter().filter(|column| !matches!(**column, "first" | "last"));
@@ -82,8 +82,8 @@ fn told(entry: &Entry, place: Option<usize>, names: &Configuration) -> Vec<(Stri
         _ => Vec::new(),
     };
     let months = entry.months().in_words();
-    told.push(("months".into(), if months.is_empty() { "all".into() } else { months }));
-    told
+    described.push(("months".into(), if months.is_empty() { "all".into() } else { months }));
+    described
 }
 
 #[cfg(test)]

@@ -167,7 +167,7 @@ pub async fn create(
                 Sent::Refused(problems) => problems,
             }
         }
-        Err(refused) => told(&refused),
+        Err(refused) => described(&refused),
     };
     respond::refused(Page { form, why, problems, ..Page::new(layout, sheet, &configuration) })
 }
@@ -217,7 +217,7 @@ pub async fn change(
                 Sent::Refused(problems) => problems,
             }
         }
-        (Err(refused), _) => told(&refused),
+        (Err(refused), _) => described(&refused),
         (_, Err(problem)) => vec![problem],
     };
     let title = before.title();
@@ -302,7 +302,7 @@ fn value<'a>(pairs: &'a [(String, String)], name: &str) -> &'a str {
     pairs.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value)
 }
 
-fn told(refused: &[allocation::RefusedCell]) -> Vec<Problem> {
+fn described(refused: &[allocation::RefusedCell]) -> Vec<Problem> {
     let tell = |cell: &allocation::RefusedCell| {
         problem(&label(cell.column), &format!("found “{}”, expected {}", cell.found, cell.expected))
     };

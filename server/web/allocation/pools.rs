@@ -351,12 +351,12 @@ fn takers(pool: &Pool, configuration: &Configuration) -> String {
 /// How a pool is divided, with everybody's fixed share, which only who sees all teams may read.
 pub fn split(split: &Split, configuration: &Configuration) -> String {
     let Split::Fixed { shares } = split else { return split.in_words() };
-    let told = shares.iter().map(|it| {
+    let described = shares.iter().map(|it| {
         let name = match &it.to {
             Recipient::Team(team) => configuration.team_name(team),
             Recipient::Pool(pool) => format!("shared costs {}", configuration.pool_name(pool)),
         };
         format!("{name} {} %", it.share.times(100).normalize())
     });
-    format!("{}: {}", split.in_words(), told.collect::<Vec<_>>().join(", "))
+    format!("{}: {}", split.in_words(), described.collect::<Vec<_>>().join(", "))
 }

@@ -148,7 +148,7 @@ pub async fn load(
         }
     };
     let of_kind = asset_register.entries.iter().filter(|(_, known)| Kind::of(known) == path.kind);
-    // Of several that cannot be told apart the first.
+    // Of several that cannot be distinguished the first.
     let known: BTreeMap<Vec<String>, (i64, &Entry)> =
         of_kind.rev().map(|(id, known)| (identity(known), (*id, known))).collect();
     let mut edits = Vec::new();

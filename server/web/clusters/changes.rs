@@ -9,7 +9,7 @@ use super::super::extract::{Db, cookie};
 use super::super::layout::Layout;
 use super::super::respond::As;
 use super::super::{Access, filters, paths, respond};
-use super::{Sent, told};
+use super::{Sent, described};
 use crate::audit::Actor;
 use crate::clock;
 use crate::onprem::{self, Change, Edit, Problem, Status, cells};
@@ -124,7 +124,7 @@ pub async fn take_back(path: paths::AssetRegisterTakeBack, layout: Layout, by: A
 }
 
 async fn decided(outcome: onprem::Outcome, what: &str, layout: Layout, mut db: Db) -> Result {
-    match told(outcome, what, &paths::AssetRegisterChanges.to_string()) {
+    match described(outcome, what, &paths::AssetRegisterChanges.to_string()) {
         Sent::To(response) => Ok(response),
         Sent::Refused(problems) => {
             let page = Page::find(layout, &mut db).await?;

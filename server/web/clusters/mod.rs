@@ -215,11 +215,11 @@ async fn send(
     by: &Actor,
 ) -> Result<Sent> {
     let outcome = onprem::change(db, edits, about, right, by, clock::now()).await?;
-    Ok(told(outcome, about.summary, next))
+    Ok(described(outcome, about.summary, next))
 }
 
 /// Says what became of a wish.
-fn told(outcome: Outcome, summary: &str, next: &str) -> Sent {
+fn described(outcome: Outcome, summary: &str, next: &str) -> Sent {
     let (sentence, next) = match outcome {
         Outcome::At { .. } => (
             format!("Done: {summary}. Publish the months that it changes to update them."),

@@ -5,7 +5,7 @@ use axum::response::Response;
 use serde_json::json;
 use sqlx::PgConnection;
 
-use super::{Why, to_change, told};
+use super::{Why, to_change, described};
 use crate::audit::Actor;
 use crate::clock;
 use crate::prices::{self, Line, Outcome, Status};
@@ -91,7 +91,7 @@ async fn decided(outcome: Outcome, id: i64, what: &str, layout: Layout, mut db: 
     if outcome == Outcome::Nothing {
         return nothing(&mut db, id).await;
     }
-    match told(outcome, what) {
+    match described(outcome, what) {
         Ok(response) => Ok(response),
         Err(conflicts) => respond::refused(Page { conflicts, ..Page::find(layout, &mut db).await? }),
     }

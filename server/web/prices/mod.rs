@@ -396,7 +396,7 @@ fn right(layout: &Layout) -> Right {
 }
 
 /// What became of edits that somebody sent: where to go on, or why nothing changed.
-fn told(outcome: Outcome, summary: &str) -> Result<Response, Vec<String>> {
+fn described(outcome: Outcome, summary: &str) -> Result<Response, Vec<String>> {
     let (sentence, next) = match outcome {
         Outcome::At { .. } => (format!("Done: {summary}."), paths::Prices.to_string()),
         Outcome::Proposed(change) => {

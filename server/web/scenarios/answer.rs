@@ -91,7 +91,7 @@ impl Answer {
 
     /// What options cost whose success is uncertain: if they work, and if not.
     pub(super) fn uncertain(&self) -> Vec<String> {
-        let told = |option: &OptionAnswer| {
+        let described = |option: &OptionAnswer| {
             let it = option.fallback.as_ref()?;
             let [works, fails, in_vain] =
                 [it.if_it_works, it.if_it_fails, it.in_vain].map(|it| self.money(it));
@@ -110,7 +110,7 @@ impl Answer {
                 self.name(&it.option)
             ))
         };
-        self.comparison.options.iter().filter_map(told).collect()
+        self.comparison.options.iter().filter_map(described).collect()
     }
 
     /// By how much.

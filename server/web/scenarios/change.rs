@@ -140,7 +140,7 @@ pub async fn create(
     };
     let (mut db, now) = (app.db.acquire().await?, clock::now());
     let id = scenarios::create(&mut db, &wish.edited.scenario, &headline, person.user_id, &by, now).await?;
-    Ok(told(to(id), &format!("“{name}” is saved.")))
+    Ok(described(to(id), &format!("“{name}” is saved.")))
 }
 
 fn name_problem(name: &str) -> Option<&'static str> {
@@ -185,8 +185,8 @@ pub async fn save(
     let saved = scenarios::save(&mut db, (id, last), what, reason, &by, clock::now()).await?;
     drop(db);
     match saved {
-        Saved::As(version) => Ok(told(to(id), &format!("Saved as version {version}."))),
-        Saved::Nothing => Ok(told(to(id), "Nothing changed: the last version says the same.")),
+        Saved::As(version) => Ok(described(to(id), &format!("Saved as version {version}."))),
+        Saved::Nothing => Ok(described(to(id), "Nothing changed: the last version says the same.")),
         Saved::Conflict(version) => {
             let why = format!(
                 "somebody saved version {version} meanwhile. Look at it first; to keep yours as well, keep it under \
@@ -236,7 +236,7 @@ pub async fn load(
     let headline = compared(&scenario).await?.map(|it| Headline::of(&it)).unwrap_or_default();
     let mut db = app.db.acquire().await?;
     let id = scenarios::create(&mut db, &scenario, &headline, person.user_id, &by, clock::now()).await?;
-    Ok(told(to(id), &format!("“{}” is saved.", scenario.name)))
+    Ok(described(to(id), &format!("“{}” is saved.", scenario.name)))
 }
 
 /// A scenario that this person may change.
@@ -270,7 +270,7 @@ pub async fn share(
         let more = if with.chars().count() > LONGEST_ECHO { "…" } else { "" };
         let with: String = with.chars().take(LONGEST_ECHO).collect();
         let sentence = format!("Not shared: found “{with}{more}”, expected {expected}.");
-        return Ok(told(to(kept.id), &sentence));
+        return Ok(described(to(kept.id), &sentence));
     };
     let shared = scenarios::share(&mut db, kept.id, &with, &by, clock::now()).await?;
     let sentence = match (shared, &with) {
@@ -290,7 +290,7 @@ pub async fn share(
             format!("Shared with {email}, who reads it, and keeps copies of their own.")
         }
     };
-    Ok(told(to(kept.id), &sentence))
+    Ok(described(to(kept.id), &sentence))
 }
 
 /// A lead by their address, or a team, which has a lead or is inside one that has; and whom that shows it to, in words.
@@ -338,7 +338,7 @@ pub async fn unshare(
     } else {
         "Nothing changed: it was not shared with them.".to_owned()
     };
-    Ok(told(to(kept.id), &sentence))
+    Ok(described(to(kept.id), &sentence))
 }
 
 pub async fn remove(
@@ -350,7 +350,7 @@ pub async fn remove(
     let kept = own(&mut db, path.scenario, &person).await?;
     scenarios::remove(&mut db, kept.id, &by, clock::now()).await?;
     let sentence = format!("“{}” is removed. It can be brought back below.", kept.scenario.name);
-    Ok(told(paths::Scenarios.to_string(), &sentence))
+    Ok(described(paths::Scenarios.to_string(), &sentence))
 }
 
 pub async fn bring_back(
@@ -361,10 +361,10 @@ pub async fn bring_back(
 ) -> Result {
     let kept = own(&mut db, path.scenario, &person).await?;
     scenarios::bring_back(&mut db, kept.id, &by, clock::now()).await?;
-    Ok(told(to(kept.id), &format!("“{}” is back.", kept.scenario.name)))
+    Ok(described(to(kept.id), &format!("“{}” is back.", kept.scenario.name)))
 }
 
-fn told(next: String, sentence: &str) -> Response {
+fn described(next: String, sentence: &str) -> Response {
     let mut response = respond::see_other(next);
     cookie::leave_flash(&mut response, sentence);
     response

@@ -74,14 +74,14 @@ fn by_utilization(scenario: &Scenario, answer: &Answer) -> Option<Lines> {
         format!("{of} {} at {}", kind(&curve.kind), figure(full(curve), 2))
     };
     let names: Vec<String> = found.curves.iter().map(name).collect();
-    let title = told_by_utilization(&found, &names);
+    let title = described_by_utilization(&found, &names);
     let mut crossings = found.crossings;
     crossings.sort_by_key(|it| it.utilization);
     let mut notes: Vec<Note> = crossings
         .iter()
         .map(|it| Note {
             at: (it.utilization, it.cost),
-            title: told(it, &names),
+            title: described(it, &names),
             label: percent(it.utilization),
         })
         .collect();
@@ -114,14 +114,14 @@ fn full(curve: &Curve) -> Decimal {
     curve.points.last().map(|it| it.1).unwrap_or_default()
 }
 
-fn told(it: &Crossing, names: &[String]) -> String {
+fn described(it: &Crossing, names: &[String]) -> String {
     let (from, own, than) = (percent(it.utilization), &names[it.curve], &names[it.than]);
     format!("From {from} utilization on an hour costs less with {own} than with {than}")
 }
 
 /// What is owned against the price that it is measured by: the cheapest that is paid by use. Where nothing is owned,
 /// reservations against the cheapest that they begin to cost less than.
-fn told_by_utilization(found: &Curves, names: &[String]) -> String {
+fn described_by_utilization(found: &Curves, names: &[String]) -> String {
     let of = |is_it: fn(LayerKind) -> bool| {
         found.curves.iter().enumerate().filter(move |(_, it)| is_it(it.kind)).map(|(at, _)| at)
     };
@@ -133,7 +133,7 @@ fn told_by_utilization(found: &Curves, names: &[String]) -> String {
             let first = found.crossings.iter().min_by_key(|it| (it.cost, it.utilization));
             first.map_or_else(
                 || "At no utilization does one of them begin to cost less than another.".to_owned(),
-                |it| format!("{}.", told(it, names)),
+                |it| format!("{}.", described(it, names)),
             )
         }
         None => "Utilization does not matter here: what is owned and what is reserved are paid whether they are used \
@@ -152,12 +152,12 @@ fn told_by_utilization(found: &Curves, names: &[String]) -> String {
                     None => verdicts.push((verdict, vec![&names[*own]])),
                 }
             }
-            let told = verdicts.iter().map(|(verdict, of)| {
+            let described = verdicts.iter().map(|(verdict, of)| {
                 let costs = if of.len() == 1 { "costs" } else { "cost" };
                 format!("{} {costs} less {verdict}", of.join(" and "))
             });
             let which = if used.len() == 1 { "" } else { ", the cheapest that is paid by use" };
-            format!("Against {}{which}: {}.", names[than], told.collect::<Vec<_>>().join("; "))
+            format!("Against {}{which}: {}.", names[than], described.collect::<Vec<_>>().join("; "))
         }
     }
 }

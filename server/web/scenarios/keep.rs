@@ -31,8 +31,8 @@ impl Base {
     pub(super) fn template(handle: &str) -> Result<Self> {
         let template = templates().iter().find(|it| it.handle == handle).ok_or(Error::NotFound)?;
         let scenario = file::read(template.text).map_err(|wrong| {
-            let told: Vec<String> = wrong.iter().map(ToString::to_string).collect();
-            Error::Internal(anyhow::anyhow!("the template {handle}: {}", told.join("; ")))
+            let described: Vec<String> = wrong.iter().map(ToString::to_string).collect();
+            Error::Internal(anyhow::anyhow!("the template {handle}: {}", described.join("; ")))
         })?;
         Ok(Self::Template(template, Box::new(scenario)))
     }

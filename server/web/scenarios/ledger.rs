@@ -25,7 +25,7 @@ use crate::report::{self, Answers, Grouping, Hourly, Instance, Question, Unconve
 use crate::scenario::arithmetic::product;
 use crate::scenario::check;
 use crate::scenario::comparison::Scenario;
-use crate::scenario::measured::{HowPaid, Machines, Measured, Told, Used, Way};
+use crate::scenario::measured::{HowPaid, Machines, Measured, Described, Used, Way};
 use crate::scenario::owning::{Draw, Fabric, Owning, Tenure};
 use crate::scenario::price::Catalogue;
 use crate::web::error::{Error, Result};
@@ -74,7 +74,7 @@ pub(super) struct FromLedger {
     pub other_currencies: Vec<Currency>,
     pub unconverted: Vec<Unconverted>,
     #[serde(flatten)]
-    pub told: Told,
+    pub described: Described,
     /// The same question in spend.
     #[serde(skip)]
     pub spend: String,
@@ -319,7 +319,7 @@ impl Found {
             spread_hours: accelerator::accelerator_hours(found.ways.spread, 6).normalize(),
             other_currencies: found.spend.other_currencies,
             unconverted: found.spend.unconverted,
-            told: made.told,
+            described: made.described,
             spend: spend_of(&asked, wish.period),
             currency,
         })

@@ -38,7 +38,7 @@ impl Answer {
     }
 
     /// A figure with its unit.
-    pub(super) fn told(&self, figure: &Figure) -> String {
+    pub(super) fn described(&self, figure: &Figure) -> String {
         let money = self.currency().to_string();
         figure.value.map_or_else(|| "undefined".to_owned(), |value| stated(value, figure.unit, &money))
     }

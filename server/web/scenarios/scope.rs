@@ -1,4 +1,4 @@
-//! Whose scenarios a lead sees: those that are shared with their teams, and with teams inside these. Teams are told apart
+//! Whose scenarios a lead sees: those that are shared with their teams, and with teams inside these. Teams are distinguished
 //! by their handles, since anybody may call a team as another one's handle is spelled.
 
 use sqlx::PgConnection;

@@ -19,14 +19,14 @@ pub(super) fn in_option(option: &OptionAnswer, place: &PlaceAnswer) -> String {
     if option.places.len() == 1 {
         return String::new();
     }
-    let told = place.serves.iter().chain([&place.supplier]).filter(|it| !it.is_empty());
-    told.map(String::as_str).collect::<Vec<_>>().join(", ")
+    let described = place.serves.iter().chain([&place.supplier]).filter(|it| !it.is_empty());
+    described.map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
 /// An option, with a place of it where it has several.
 pub(super) fn whose(option: &OptionAnswer, place: &PlaceAnswer) -> String {
-    let told = in_option(option, place);
-    if told.is_empty() { option.name.clone() } else { format!("{}, {told}", option.name) }
+    let described = in_option(option, place);
+    if described.is_empty() { option.name.clone() } else { format!("{}, {described}", option.name) }
 }
 
 /// Owning against a price, for all options that have it.
@@ -40,18 +40,18 @@ pub(super) struct OwningAgainst<'a> {
 /// From when on owning costs less, each price once.
 pub(super) fn against(compared: &Comparison) -> Vec<OwningAgainst<'_>> {
     let name = |at: usize| compared.options[at].name.as_str();
-    let mut told: Vec<(&Against, Vec<&str>)> = Vec::new();
+    let mut described: Vec<(&Against, Vec<&str>)> = Vec::new();
     for it in &compared.break_evens {
         let of = compared.options[it.renting].places.first().map_or("", |place| place.supplier.as_str());
         let of = if of.is_empty() { name(it.renting) } else { of };
-        let same = told.iter_mut().find(|(other, _)| {
+        let same = described.iter_mut().find(|(other, _)| {
             (other.owning, other.price, other.kind, &other.break_even)
                 == (it.owning, it.price, it.kind, &it.break_even)
         });
         match same {
             Some((_, suppliers)) if suppliers.contains(&of) => {}
             Some((_, suppliers)) => suppliers.push(of),
-            None => told.push((it, vec![of])),
+            None => described.push((it, vec![of])),
         }
     }
     let row = |(it, suppliers): (&Against, Vec<&str>)| OwningAgainst {
@@ -60,7 +60,7 @@ pub(super) fn against(compared: &Comparison) -> Vec<OwningAgainst<'_>> {
         price: it.price,
         verdict: break_even(&it.break_even),
     };
-    told.into_iter().map(row).collect()
+    described.into_iter().map(row).collect()
 }
 
 /// Whether the best of all bases is none. Where one that was tried costs less, somebody entered that there is none.
@@ -71,8 +71,8 @@ pub(super) fn is_without_base(place: &PlaceAnswer) -> bool {
 
 /// What other bases of a place would cost more than the one that was taken.
 pub(super) fn policies(place: &PlaceAnswer) -> Vec<(String, Decimal)> {
-    let told = |name: &str, gpus: Decimal| format!("{name}: {} GPUs", plain(gpus, 1));
-    place.policies.iter().map(|it| (told(it.name, it.gpus), it.more)).collect()
+    let described = |name: &str, gpus: Decimal| format!("{name}: {} GPUs", plain(gpus, 1));
+    place.policies.iter().map(|it| (described(it.name, it.gpus), it.more)).collect()
 }
 
 /// What an hour costs; where there are none that is undefined.

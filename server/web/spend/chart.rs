@@ -15,7 +15,7 @@ pub(in crate::web) fn stack(spend: &Spend, step: Step, series: Series) -> chart:
         by => format!(" and {}", by.label().to_lowercase()),
     };
     let others = series.groups.len() - usize::from(series.has_others);
-    // Days of several months are told apart by the month's name below its first.
+    // Days of several months are distinguished by the month's name below its first.
     let has_months = step == Step::Day && !spend.period.is_one_month();
     chart::Stack {
         title: format!("{} by {time}{what}", spend.cost.label()),

@@ -193,15 +193,15 @@ impl Page {
     }
 
     /// Breakdowns that tell something.
-    fn told(&self) -> impl Iterator<Item = &Breakdown> {
+    fn described(&self) -> impl Iterator<Item = &Breakdown> {
         self.it.breakdowns.iter().filter(|breakdown| breakdown.groups.iter().any(|group| group.key.is_some()))
     }
 
     /// What nothing has a value for.
-    fn untold(&self) -> Vec<String> {
+    fn not_described(&self) -> Vec<String> {
         let breakdowns = self.it.breakdowns.iter();
-        let untold = breakdowns.filter(|breakdown| breakdown.groups.iter().all(|group| group.key.is_none()));
-        untold.map(|breakdown| breakdown.by.label().to_lowercase()).collect()
+        let not_described = breakdowns.filter(|breakdown| breakdown.groups.iter().all(|group| group.key.is_none()));
+        not_described.map(|breakdown| breakdown.by.label().to_lowercase()).collect()
     }
 
     /// What a pool is made of; a lead, who does not see that, is led to what it comes to.

@@ -189,12 +189,12 @@ impl Restated {
 
     /// Everything that made it so, for a cell.
     fn by(&self) -> String {
-        let told = self.causes.iter().map(|cause| {
+        let described = self.causes.iter().map(|cause| {
             let title = cause.title.as_ref().map(|title| format!(": {title}")).unwrap_or_default();
             let reason = cause.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
             format!("version {}, {}{title}{reason}", cause.sequence, cause.words())
         });
-        told.collect::<Vec<_>>().join("; ")
+        described.collect::<Vec<_>>().join("; ")
     }
 }
 

@@ -59,6 +59,6 @@ pub fn computed() -> Vec<Computed> {
     ]
 }
 
-pub fn told() -> Vec<Computed> {
+pub fn described() -> Vec<Computed> {
     vec![("K04", payback("6.88", 7008))]
 }

@@ -142,7 +142,7 @@ pub fn computed() -> Vec<Computed> {
     ]
 }
 
-pub fn told() -> Vec<Computed> {
+pub fn described() -> Vec<Computed> {
     let [three, _, three_later] = terms("5.25", 3);
     let between = between_failures(419, 54.into()).unwrap();
     vec![

@@ -100,7 +100,7 @@ pub fn computed() -> Vec<Computed> {
     ]
 }
 
-pub fn told() -> Vec<Computed> {
+pub fn described() -> Vec<Computed> {
     vec![
         ("N02", day_at(300, on_demand())),
         // With spot for the rest it costs least to reserve nothing.

@@ -62,15 +62,15 @@ fn every_golden_figure_is_computed() {
 
 #[test]
 fn figures_that_are_told_but_not_in_the_file_hold_too() {
-    let told = [
-        owning::told(),
-        market::told(),
-        mix::told(),
-        cash::told(),
-        uncertainty::told(),
-        network::told(),
-        models::told(),
-        tools::told(),
+    let described = [
+        owning::described(),
+        market::described(),
+        mix::described(),
+        cash::described(),
+        uncertainty::described(),
+        network::described(),
+        models::described(),
+        tools::described(),
     ]
     .concat();
     let expected = BTreeMap::from([
@@ -116,8 +116,8 @@ fn figures_that_are_told_but_not_in_the_file_hold_too() {
         ("E45 gold", "1.1194"),
         ("E46", "0.6000"),
     ]);
-    assert_eq!(told.len(), expected.len());
-    for (id, value) in told {
+    assert_eq!(described.len(), expected.len());
+    for (id, value) in described {
         let wanted = number(expected[id]);
         assert_eq!(value.round(wanted.scale().min(4)), wanted, "{id}");
     }

@@ -94,7 +94,7 @@ pub fn computed() -> Vec<Computed> {
     ]
 }
 
-pub fn told() -> Vec<Computed> {
+pub fn described() -> Vec<Computed> {
     vec![
         ("W03", petaflop("6.88", "794.5")),
         ("M01", slice(&["1g.10gb"], 0)),

@@ -32,7 +32,7 @@ pub fn computed() -> Vec<Computed> {
     ]
 }
 
-pub fn told() -> Vec<Computed> {
+pub fn described() -> Vec<Computed> {
     vec![
         ("G07", total(flat("0.09"), 500_000)),
         ("G11", price_of_all_units(1024.into())),

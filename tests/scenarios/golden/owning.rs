@@ -129,7 +129,7 @@ pub fn computed() -> Vec<Computed> {
 }
 
 /// Told in the specification, and not in the file.
-pub fn told() -> Vec<Computed> {
+pub fn described() -> Vec<Computed> {
     let article = cost(&worked_example());
     let corrected = cost(&corrected_example());
     let complete = cost(&complete_example());

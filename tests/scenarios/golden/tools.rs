@@ -145,7 +145,7 @@ pub fn computed() -> Vec<Computed> {
     ]
 }
 
-pub fn told() -> Vec<Computed> {
+pub fn described() -> Vec<Computed> {
     let (purchase, own, depreciation) = calculated();
     // cloudcostkit: 0.60 against 1.00.
     let rule = Commitment { hourly: number("0.60"), on_demand: one(), ..Commitment::default() };

@@ -70,7 +70,7 @@ pub fn computed() -> Vec<Computed> {
     ]
 }
 
-pub fn told() -> Vec<Computed> {
+pub fn described() -> Vec<Computed> {
     vec![("TO_UTI_lo", ends("/utilization")[0]), ("TO_CAP_hi", ends("/node_price")[1])]
 }
 

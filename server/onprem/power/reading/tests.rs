@@ -185,34 +185,34 @@ fn columns_are_known_by_the_words_in_their_names() {
 
 #[test]
 fn it_says_what_is_wrong_with_a_header() {
-    let told = |file: &str| read(file.as_bytes()).unwrap_err().to_string();
+    let described = |file: &str| read(file.as_bytes()).unwrap_err().to_string();
     let all = "expected the columns meter,from,until,kwh (energy of an interval), meter,at,total_kwh (a register that \
                grows) or meter,at,watts (power); missing:";
-    assert_eq!(told(""), format!(r#"row 0, header: found "", {all} times and values"#));
-    assert_eq!(told("a,b\n"), format!(r#"row 0, header: found "a,b", {all} times and values"#));
+    assert_eq!(described(""), format!(r#"row 0, header: found "", {all} times and values"#));
+    assert_eq!(described("a,b\n"), format!(r#"row 0, header: found "a,b", {all} times and values"#));
     assert_eq!(
-        told("at,power\n"),
+        described("at,power\n"),
         format!(r#"row 0, header: found "at,power", {all} values with their unit"#)
     );
-    assert_eq!(told("from,kwh\n"), format!(r#"row 0, header: found "from,kwh", {all} times"#));
-    assert!(told("at;kwh\n").contains("save it with commas"));
+    assert_eq!(described("from,kwh\n"), format!(r#"row 0, header: found "from,kwh", {all} times"#));
+    assert!(described("at;kwh\n").contains("save it with commas"));
     assert_eq!(
-        told("from,until,total_kwh\n"),
+        described("from,until,total_kwh\n"),
         r#"row 0, header: found "total_kwh", expected the energy of each interval (kwh); a register has one time (at)"#
     );
     assert_eq!(
-        told("from,until,kwh in,kwh out\n"),
+        described("from,until,kwh in,kwh out\n"),
         r#"row 0, header: found "kwh in,kwh out", expected one column of values; leave out the others"#
     );
     assert_eq!(
-        told("pdu,outlet,at,watts\n"),
+        described("pdu,outlet,at,watts\n"),
         r#"row 0, header: found "pdu,outlet", expected one column for the meter; call it meter"#
     );
     assert!(read(b"pdu,outlet,meter,at,watts\n").is_ok());
     let energies = "meter,at,kwh\na,2026-09-01 00:00,5\na,2026-09-01 01:00,6\na,2026-09-01 02:00,4\na,2026-09-01 03:00,6\n\
                     a,2026-09-01 04:00,3\na,2026-09-01 05:00,4\na,2026-09-01 06:00,1\n";
     assert_eq!(
-        told(energies),
+        described(energies),
         r#"row 0, kwh: found "values of a that fall in 3 of 7 rows", expected a register that grows; for the energy of intervals say from and until"#
     );
 }

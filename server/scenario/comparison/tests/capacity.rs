@@ -14,9 +14,9 @@ fn what_is_not_there_when_asked_for_costs_what_it_is_said_to() {
     let hours = count(10 * 730 * 12);
     let half_of = |hours: Decimal| quotient(hours, 2.into()).unwrap();
     let nobody_said = of(None);
-    let told = "43800 GPU-hours are expected not to be there when asked for at AWS, and the work does not say what such an \
+    let described = "43800 GPU-hours are expected not to be there when asked for at AWS, and the work does not say what such an \
                 hour costs";
-    assert_eq!(nobody_said.options[0].fails, [told]);
+    assert_eq!(nobody_said.options[0].fails, [described]);
     assert_eq!(nobody_said.options[0].total, hours, "half of the hours at 2");
     assert_eq!(nobody_said.options[0].served_hours, half_of(hours));
     assert_eq!(nobody_said.cheapest, Some(1));
@@ -31,11 +31,11 @@ fn what_is_not_there_when_asked_for_costs_what_it_is_said_to() {
     // Four of ten are reserved, and six are nowhere to be had.
     assert_eq!(few.total, count(730 * 12 * 4) + count(730 * 12 * 6 * 5));
     assert_eq!(said.cheapest, Some(1));
-    let told = scenario(asked(Some(-one())), places()).compare().unwrap_err().to_string();
-    assert!(told.contains("work.0.unserved_cost is -1"), "{told}");
+    let described = scenario(asked(Some(-one())), places()).compare().unwrap_err().to_string();
+    assert!(described.contains("work.0.unserved_cost is -1"), "{described}");
     let never = Place { obtainable: Decimal::ZERO, ..on_demand("2") };
-    let told = scenario(asked(None), [never]).compare().unwrap_err().to_string();
-    assert!(told.contains("option.0.place.0.obtainable is 0: what is never there is not sold"), "{told}");
+    let described = scenario(asked(None), [never]).compare().unwrap_err().to_string();
+    assert!(described.contains("option.0.place.0.obtainable is 0: what is never there is not sold"), "{described}");
 }
 
 #[test]
@@ -85,8 +85,8 @@ fn an_hour_that_is_not_served_costs_something_or_is_left_out_and_few_are_told_as
         let place = Place { obtainable: number("0.9995"), ..on_demand("2") };
         Scenario { months: 1, ..scenario(asked, [place]) }.compare()
     };
-    let told = of(Some(Decimal::ZERO)).unwrap_err().to_string();
-    assert!(told.starts_with("work.0.unserved_cost is 0: what is not served would cost nothing"), "{told}");
+    let described = of(Some(Decimal::ZERO)).unwrap_err().to_string();
+    assert!(described.starts_with("work.0.unserved_cost is 0: what is not served would cost nothing"), "{described}");
     let fails = &of(None).unwrap().options[0].fails;
     assert!(fails[0].starts_with("0.36 GPU-hours are expected not to be there"), "{fails:?}");
 }
@@ -164,7 +164,7 @@ fn a_block_that_cannot_be_is_refused() {
         (block("0", 4, 100), "blocks.0.rate.price is 0"),
     ] {
         let place = Place { blocks: vec![change], ..on_demand("3") };
-        let told = scenario(work(flat(1, 24)), [place]).compare().unwrap_err().to_string();
-        assert!(told.contains(expected), "{expected} is not in {told}");
+        let described = scenario(work(flat(1, 24)), [place]).compare().unwrap_err().to_string();
+        assert!(described.contains(expected), "{expected} is not in {described}");
     }
 }

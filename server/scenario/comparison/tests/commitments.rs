@@ -119,7 +119,7 @@ fn a_spend_commitment_that_cannot_be_is_refused() {
         change(&mut changed.options[0]);
         changed.compare().unwrap_err().to_string()
     };
-    for (told, expected) in [
+    for (described, expected) in [
         (
             refused(|it| it.spend.as_mut().unwrap().per_hour = Decimal::ZERO),
             "per_hour is 0: nothing is committed",
@@ -129,7 +129,7 @@ fn a_spend_commitment_that_cannot_be_is_refused() {
         (refused(|it| it.places.iter_mut().for_each(|it| it.spend_rate = None)), "buys nothing"),
         (refused(|it| it.places[0].obtainable = number("0.9")), "leave one of the two out"),
     ] {
-        assert!(told.contains(expected), "{expected} is not in {told}");
+        assert!(described.contains(expected), "{expected} is not in {described}");
     }
     let dear = under_spend([&[10], &[10]], [("10", "11"), ("4", "2")], "35").compare().unwrap();
     assert_eq!(dear.warnings[0].field, "option.0.place.0.spend_rate.price");

@@ -138,9 +138,9 @@ fn what_is_too_little_says_so_and_is_not_the_cheapest() {
     let promised = Place { availability: Some(number("0.9995")), ..on_demand("2") };
     let needed = Work { availability: Some(number("0.999")), ..work(flat(8, 24)) };
     let compared = scenario(needed, [promised, on_demand("3")]).compare().unwrap();
-    let told = "Promised: there 99.95 % of the time, away 4.4 hours a year at most; training needs 99.9 % of the time, away \
+    let described = "Promised: there 99.95 % of the time, away 4.4 hours a year at most; training needs 99.9 % of the time, away \
                 8.8 hours a year.";
-    assert_eq!(compared.options[0].places[0].promise.as_deref(), Some(told));
+    assert_eq!(compared.options[0].places[0].promise.as_deref(), Some(described));
     assert_eq!(compared.options[1].places[0].promise, None);
     assert!(compared.options[1].fails[0].ends_with("and nothing is promised"));
 }
@@ -197,7 +197,7 @@ fn what_cannot_be_compared_is_refused_beside_its_field() {
         change(&mut changed);
         changed.compare().unwrap_err().to_string()
     };
-    for (told, expected) in [
+    for (described, expected) in [
         (refused(|it| it.months = 0), "months is 0"),
         (refused(|it| it.work.clear()), "work is 0 of them"),
         (refused(|it| it.options.clear()), "option is 0 of them"),
@@ -207,7 +207,7 @@ fn what_cannot_be_compared_is_refused_beside_its_field() {
         (refused(|it| it.options[0].places[0].serves = vec!["x".to_owned()]), "no work has this name"),
         (refused(|it| it.work[0].accelerator = "h100".to_owned()), "expected the id of a model"),
     ] {
-        assert!(told.contains(expected), "{expected} is not in {told}");
+        assert!(described.contains(expected), "{expected} is not in {described}");
     }
 }
 
@@ -243,7 +243,7 @@ fn what_is_paid_by_the_token_has_to_say_how_many_an_hour_makes() {
         change(&mut changed);
         changed.compare().unwrap_err().to_string()
     };
-    for (told, expected) in [
+    for (described, expected) in [
         (refused(|it| it.work[0].tokens_per_hour = None), "work.0.tokens_per_hour is nothing"),
         (refused(|it| it.options[0].places[0].on_demand = Some(rate("3"))), "enter one"),
         (refused(|it| it.options[0].places[0].performance = number("2")), "leave performance"),
@@ -257,7 +257,7 @@ fn what_is_paid_by_the_token_has_to_say_how_many_an_hour_makes() {
             "take a place for each",
         ),
     ] {
-        assert!(told.contains(expected), "{expected} is not in {told}");
+        assert!(described.contains(expected), "{expected} is not in {described}");
     }
 }
 
@@ -275,10 +275,10 @@ fn what_grows_to_more_than_anyone_has_is_refused() {
         seed: 1,
     };
     for shape in [flat(64, 24), levels(&[1, 64]), swinging()] {
-        let told = of("0.5", shape.clone()).unwrap();
+        let described = of("0.5", shape.clone()).unwrap();
         assert!(
-            told.starts_with("work.0.monthly_growth is 0.5: grows to more than a million GPUs"),
-            "{told}"
+            described.starts_with("work.0.monthly_growth is 0.5: grows to more than a million GPUs"),
+            "{described}"
         );
         assert_eq!(of("0.05", shape), None);
     }

@@ -31,10 +31,10 @@ fn prices_follow_their_paths_and_a_commitment_that_of_its_start() {
     // A term at 2, one at 1, and what is paid at their starts: 1 and a half of it.
     assert_eq!(total[4], Decimal::from(24 + 12 + 1) + number("0.5"));
     assert_eq!(compared.warnings[0].field, "option.3.place.0.on_demand.path");
-    let told = scenario(work(flat(1, 24)), [rented("6: 0.5, 3: 0.2")]).compare().unwrap_err().to_string();
+    let described = scenario(work(flat(1, 24)), [rented("6: 0.5, 3: 0.2")]).compare().unwrap_err().to_string();
     assert!(
-        told.contains("option.0.place.0.on_demand.path is 3 of steps.1.month: expected a later"),
-        "{told}"
+        described.contains("option.0.place.0.on_demand.path is 3 of steps.1.month: expected a later"),
+        "{described}"
     );
 }
 
@@ -71,9 +71,9 @@ fn moving_data_and_porting_are_paid_when_they_happen() {
         porting: Some(Port { chance: 2.into(), ..Port::default() }),
         ..on_demand("3")
     };
-    let told = scenario(work(flat(8, 24)), [place]).compare().unwrap_err().to_string();
-    assert!(told.contains("option.0.place.0.moved.0.gigabytes"), "{told}");
-    assert!(told.contains("option.0.place.0.porting.chance"), "{told}");
+    let described = scenario(work(flat(8, 24)), [place]).compare().unwrap_err().to_string();
+    assert!(described.contains("option.0.place.0.moved.0.gigabytes"), "{described}");
+    assert!(described.contains("option.0.place.0.porting.chance"), "{described}");
 }
 
 #[test]
@@ -83,9 +83,9 @@ fn a_lease_is_paid_by_the_month_and_leaves_nothing() {
     let staffed = Owning { staff: Staff { months_before: Decimal::ZERO, ..leased.staff.clone() }, ..leased };
     let nodes = i64::from(staffed.purchase().nodes_bought());
     let of_machines = scenario(work(flat(48, 24)), [own(staffed, Gpus::Number(64))]);
-    let told = |months: u32| Scenario { months, ..of_machines.clone() }.compare().unwrap();
-    assert_eq!(told(36).warnings, []);
-    let compared = told(48);
+    let described = |months: u32| Scenario { months, ..of_machines.clone() }.compare().unwrap();
+    assert_eq!(described(36).warnings, []);
+    let compared = described(48);
     let warnings: Vec<String> = compared.warnings.iter().map(ToString::to_string).collect();
     assert!(
         warnings[0].contains("life_years is 3: years of a lease go on after the 48 months"),

@@ -32,7 +32,7 @@ fn gpuhunt(supplier: &str, rows: &str) -> Read {
 }
 
 /// Accelerator, how many, tier, price of one.
-fn told(read: &Read) -> Vec<(String, String, &'static str, String)> {
+fn described(read: &Read) -> Vec<(String, String, &'static str, String)> {
     let of = |price: &Price| {
         let gpus = price.gpus.map(|it| it.to_string()).unwrap_or_default();
         (price.accelerator.clone(), gpus, price.tier.as_str(), price.amount.to_string())
@@ -67,7 +67,7 @@ fn a_price_of_zero_means_that_it_is_not_sold() {
          p4d.24xlarge,A100,8.0,96,1152,0.0,us-east-2,,0\n\
          p5.48xlarge,H100,8.0,192,2048,55.04,us-east-2,,0.0\n",
     );
-    assert_eq!(told(&read), [line("nvidia-h100-sxm", "8", "on-demand", "6.88")]);
+    assert_eq!(described(&read), [line("nvidia-h100-sxm", "8", "on-demand", "6.88")]);
     assert_eq!(reasons(&read), [("0.0: not sold", 3)]);
     let other = gpuhunt("AWS", "trn2.48xlarge,us-east-1,0.0,192,2048,aws,16,Trainium2,96,False,,\n");
     assert_eq!((other.prices.len(), reasons(&other)), (0, vec![("0.0: not sold", 1)]));
@@ -115,7 +115,7 @@ fn google_hosts_are_priced_with_the_row_of_their_accelerators() {
         line("nvidia-a100-sxm-40", "1", "on-demand", "3.673385"),
         line("nvidia-a100-sxm-40", "1", "spot", "1.46"),
     ];
-    assert_eq!(told(&read), expected);
+    assert_eq!(described(&read), expected);
     let expected = [
         ("an accelerator alone: its host is a row of its own", 2),
         ("the price of a host alone, without a row of its accelerators", 1),
@@ -127,7 +127,7 @@ fn google_hosts_are_priced_with_the_row_of_their_accelerators() {
 #[test]
 fn a_price_of_spot_that_equals_on_demand_is_no_quote() {
     let read = skypilot("RunPod", "1x_H100_SECURE,H100,1.0,16,80,3.99,US,,3.99\n");
-    assert_eq!(told(&read), [line("nvidia-h100-sxm", "1", "on-demand", "3.99")]);
+    assert_eq!(described(&read), [line("nvidia-h100-sxm", "1", "on-demand", "3.99")]);
     assert_eq!(reasons(&read), [("a price of spot that is not below on demand: no quote", 1)]);
 }
 
@@ -139,7 +139,7 @@ fn what_is_no_quote_is_none_in_every_list() {
          H100,EU,3.99,16,80,nvidia,1,H100,80,False,,\nH100,EU,1.99,16,80,nvidia,1,H100,80,True,,\n",
     );
     let on_demand = line("nvidia-h100-sxm", "1", "on-demand", "3.99");
-    assert_eq!(told(&spot), [on_demand.clone(), on_demand, line("nvidia-h100-sxm", "1", "spot", "1.99")]);
+    assert_eq!(described(&spot), [on_demand.clone(), on_demand, line("nvidia-h100-sxm", "1", "spot", "1.99")]);
     assert_eq!(spot.skipped[0].first_row, 2);
     assert_eq!(reasons(&spot), [("a price of spot that is not below on demand: no quote", 1)]);
     let ours = read_plain("H100 SXM,RunPod,spot,3.99\nH100 SXM,RunPod,on-demand,3.99\n");
@@ -169,7 +169,7 @@ fn what_runpod_sells_of_others_is_a_marketplace() {
         line("nvidia-h100-sxm", "1", "marketplace", "2.69"),
     ];
     let read = skypilot("runpod", rows);
-    assert_eq!(told(&read), expected);
+    assert_eq!(described(&read), expected);
     assert!(read.prices.iter().all(|(_, price)| price.supplier == "RunPod"));
 }
 
@@ -180,7 +180,7 @@ fn memory_is_read_in_whichever_unit_it_stands() {
         [(80, "nvidia-a100-sxm-80"), (81_920, "nvidia-a100-sxm-80"), (40, "nvidia-a100-sxm-40")]
     {
         let read = skypilot("RunPod", &format!("1x_A100,A100,1.0,16,80,1.79,US,{},\n", info(mib)));
-        assert_eq!(told(&read), [line(expected, "1", "on-demand", "1.79")], "{mib}");
+        assert_eq!(described(&read), [line(expected, "1", "on-demand", "1.79")], "{mib}");
     }
 }
 
@@ -194,16 +194,16 @@ fn a_part_of_an_accelerator_is_priced_as_a_whole_one() {
     );
     let read = skypilot("AWS", &rows);
     let expected = [line("nvidia-l4", "1/8", "on-demand", "1.9"), line("nvidia-l4", "1/4", "on-demand", "2")];
-    assert_eq!(told(&read), expected);
+    assert_eq!(described(&read), expected);
     let rejected = &read.rejected[0];
     assert_eq!(
         (rejected.row, rejected.column.as_str(), rejected.found.as_str()),
         (3, "AcceleratorCount", "0")
     );
     let azure = skypilot("Azure", "Standard_NV6ads_A10_v5,A10,1.0,6,55,0.454,eastus,,\n");
-    assert_eq!(told(&azure), [line("nvidia-a10", "1/6", "on-demand", "2.724")]);
+    assert_eq!(described(&azure), [line("nvidia-a10", "1/6", "on-demand", "2.724")]);
     let google = gpuhunt("gcp", "g4-standard-12,us-central1,1.125,12,45,nvidia,0,RTXPRO6000,24,False,,\n");
-    assert_eq!(told(&google), [line("nvidia-rtx-pro-6000", "1/4", "on-demand", "4.5")]);
+    assert_eq!(described(&google), [line("nvidia-rtx-pro-6000", "1/4", "on-demand", "4.5")]);
 }
 
 #[test]
@@ -262,7 +262,7 @@ fn a_price_on_demand_of_what_is_sold_as_spot_alone_is_none() {
         line("nvidia-h100-sxm", "8", "on-demand", "11.0625"),
         line("nvidia-h100-sxm", "8", "spot", "5.5"),
     ];
-    assert_eq!(told(&read), expected);
+    assert_eq!(described(&read), expected);
     assert!(reasons(&read).contains(&("a price on demand of what is sold as spot alone", 1)));
 }
 
@@ -274,7 +274,7 @@ fn zones_of_one_region_are_one_offer_at_its_cheapest() {
     );
     let expected =
         [line("nvidia-h100-sxm", "8", "on-demand", "6.88"), line("nvidia-h100-sxm", "8", "spot", "2.5")];
-    assert_eq!(told(&read), expected);
+    assert_eq!(described(&read), expected);
     assert_eq!(reasons(&read).iter().map(|it| it.1).sum::<usize>(), 2);
 }
 
@@ -287,9 +287,9 @@ fn a_count_that_is_not_that_of_the_machine_is_rejected() {
     assert_eq!((rejected.column.as_str(), rejected.found.as_str()), ("gpu_count", "4"));
     assert_eq!(rejected.expected, "8, as many as p5.48xlarge has");
     let read = skypilot("Someone", "x,H100,zero,1,1,5,eu,,\ny,H100,1,1,1,USD 5,eu,,\nz,H100,1,1,1,-5,eu,,\n");
-    let told: Vec<_> =
+    let described: Vec<_> =
         read.rejected.iter().map(|it| (it.row, it.column.as_str(), it.found.as_str())).collect();
-    assert_eq!(told, [(1, "AcceleratorCount", "zero"), (2, "price", "USD 5"), (3, "price", "-5")]);
+    assert_eq!(described, [(1, "AcceleratorCount", "zero"), (2, "price", "USD 5"), (3, "price", "-5")]);
 }
 
 #[test]
@@ -301,7 +301,7 @@ fn spot_and_marketplaces_of_gpuhunt_are_told_apart() {
     );
     let expected =
         [line("nvidia-h100-sxm", "1", "marketplace", "2.4"), line("nvidia-h100-sxm", "1", "spot", "1.4")];
-    assert_eq!(told(&read), expected);
+    assert_eq!(described(&read), expected);
     let expected = [("without accelerators", 1), ("no model of the catalog is called “RTX3060”", 1)];
     assert_eq!(reasons(&read), expected);
     assert_eq!((read.rejected_count, read.rejected[0].column.as_str()), (1, "spot"));
@@ -328,14 +328,14 @@ fn a_row_with_a_nul_or_a_text_without_end_is_rejected() {
     let read = read_plain(&format!(
         "nvidia-h100-sxm,A\0B,on-demand,3\nnvidia-h100-sxm,{long},on-demand,3\nnvidia-h100-sxm,{fits},on-demand,3\n"
     ));
-    let told: Vec<_> = read
+    let described: Vec<_> = read
         .rejected
         .iter()
         .map(|it| (it.row, it.column.as_str(), it.found.chars().count(), it.expected.as_str()))
         .collect();
     let expected =
         [(1, "supplier", 3, "text without a NUL character"), (2, "supplier", 100, "200 characters at most")];
-    assert_eq!((told.as_slice(), read.prices.len()), (expected.as_slice(), 1));
+    assert_eq!((described.as_slice(), read.prices.len()), (expected.as_slice(), 1));
     assert_eq!(read.rejected[0].found, "A\u{fffd}B");
 }
 

@@ -572,14 +572,14 @@ fn the_mean_of_a_linear_cost_is_the_cost_of_the_means() {
             *sum += (with - without).powi(2) * variance;
         }
     }
-    let mut told = 0;
+    let mut described = 0;
     for (at, outcome) in simulation.options.iter().enumerate() {
         let error = (variances[at] / f64::from(draws)).sqrt();
         let off = (float(outcome.mean) - expected[at]).abs();
         assert!(off < 4.0 * error + 0.01, "{} is off by {off}, of {error}", compared.options[at].name);
-        told += u32::from(error > 1.0);
+        described += u32::from(error > 1.0);
     }
-    assert!(told >= 5, "most of them are uncertain");
+    assert!(described >= 5, "most of them are uncertain");
 }
 
 proptest! {
@@ -666,12 +666,12 @@ fn a_range_that_is_stated_is_drawn_from_end_to_end() {
     let written = crate::scenario::file::write(&scenario).unwrap();
     assert_eq!(crate::scenario::file::read(&written).unwrap(), scenario, "{written}");
     // At an end of its range it is a claim's best case, and outside of it none.
-    for (entered, told) in
+    for (entered, described) in
         [("0.8", "is the end of its range, 0.4 to 0.8"), ("0.9", "is not within its range, 0.4 to 0.8")]
     {
         let text = text.replace("performance = 0.5,", &format!("performance = {entered},"));
         let warnings = crate::scenario::file::read(&text).unwrap().compare().unwrap().warnings;
-        assert!(warnings.iter().any(|it| it.message.starts_with(told)), "{warnings:?}");
+        assert!(warnings.iter().any(|it| it.message.starts_with(described)), "{warnings:?}");
     }
     let nowhere = text.replace("{ performance = { low", "{ accelerator = { low");
     let refused = crate::scenario::file::read(&nowhere).unwrap_err();

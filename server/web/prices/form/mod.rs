@@ -7,7 +7,7 @@ use askama::Template;
 use serde::Deserialize;
 use sqlx::PgConnection;
 
-use super::{Why, right, told, words};
+use super::{Why, right, described, words};
 use crate::accelerator;
 use crate::audit::Actor;
 use crate::clock;
@@ -196,7 +196,7 @@ impl Wish<'_> {
         } else {
             Outcome::Conflict(conflicts)
         };
-        match told(outcome, summary) {
+        match described(outcome, summary) {
             Ok(response) => Ok(response),
             // What they typed, beside what holds now, which they have seen then.
             Err(conflicts) => {

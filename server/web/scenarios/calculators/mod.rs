@@ -135,8 +135,8 @@ pub async fn show(
         return respond::html(Page { layout, calculator, values, notes, answered });
     };
     let answered = answered.ok_or_else(|| {
-        let told: Vec<String> = notes.iter().map(|it| format!("{}: {}", it.name, it.sentence)).collect();
-        Error::BadRequest(told.join(" "))
+        let described: Vec<String> = notes.iter().map(|it| format!("{}: {}", it.name, it.sentence)).collect();
+        Error::BadRequest(described.join(" "))
     })?;
     let currency = values.currency();
     match file {

@@ -372,10 +372,10 @@ fn slices(values: &Values<'_>) -> Result<Answered, Refused> {
         by,
     }
     .cost()?;
-    let told: Vec<String> =
+    let described: Vec<String> =
         found.slices.iter().map(|it| format!("{} costs {}", it.profile, values.said(&it.cost))).collect();
-    let told = if told.is_empty() { "No slice is cut".to_owned() } else { told.join("; ") };
-    let sentence = format!("{told}. {} are paid for nothing.", values.said(&found.idle));
+    let described = if described.is_empty() { "No slice is cut".to_owned() } else { described.join("; ") };
+    let sentence = format!("{described}. {} are paid for nothing.", values.said(&found.idle));
     // Several can be of one profile.
     let slice = |(at, it): (usize, SliceCost)| Row {
         name: format!("Slice {}, {}", at + 1, it.profile),

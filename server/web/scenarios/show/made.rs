@@ -11,7 +11,7 @@ use crate::scenario::measured::{HowPaid, TooDear};
 pub(super) fn paid_on(it: &FromLedger) -> Option<String> {
     let currency = &it.currency;
     let of_way = |paid: HowPaid, called: &str| {
-        let of_models = it.told.paid_on.iter().filter(|it| it.paid == paid).map(|model| {
+        let of_models = it.described.paid_on.iter().filter(|it| it.paid == paid).map(|model| {
             let hours = figure(model.gpu_hours, 0);
             let cost = figure(model.cost, 0);
             let unused = if model.unused.is_zero() {
@@ -27,7 +27,7 @@ pub(super) fn paid_on(it: &FromLedger) -> Option<String> {
     let all = [of_way(HowPaid::Owned, "our own machines"), of_way(HowPaid::Committed, "commitments")];
     let all: Vec<String> = all.into_iter().flatten().collect();
     let what = Some(all.join(" and ")).filter(|_| !all.is_empty())?;
-    Some(if it.told.is_paid_in_every_option {
+    Some(if it.described.is_paid_in_every_option {
         format!("Every option has what is paid on until it ends, and the hours that it serves: {what}.")
     } else {
         format!(
@@ -54,7 +54,7 @@ pub(super) fn not_counted(it: &FromLedger) -> Option<String> {
         "Not counted in any option: {} {} of {} ({}{rest}), and what moving data would cost.",
         figure(it.besides, 0),
         it.currency,
-        it.told.period.name(),
+        it.described.period.name(),
         kinds.join(", ")
     ))
 }
@@ -68,7 +68,7 @@ pub(super) fn left_out(it: &FromLedger) -> Vec<String> {
     let money = |amount: Decimal| format!("{} {currency}", figure(amount, 2));
     let hours = |hours: Decimal| format!("{} accelerator-hours", figure(hours, 0));
     let mut said = Vec::new();
-    for model in &it.told.left_out {
+    for model in &it.described.left_out {
         let (hours, cost) = (hours(model.gpu_hours), money(model.cost));
         let unused = if model.unused.is_zero() {
             String::new()
@@ -114,12 +114,12 @@ pub(super) fn left_out(it: &FromLedger) -> Vec<String> {
         let (amount, of) = (figure(left.cost.amount, 2), &left.cost.currency);
         said.push(format!("{amount} {of} of {}, which no rate converts.", left.month.name()));
     }
-    said.extend(it.told.without.iter().map(|it| format!("{it}.")));
-    said.extend(it.told.too_dear.iter().map(too_dear));
-    if !it.told.assumed.is_empty() {
+    said.extend(it.described.without.iter().map(|it| format!("{it}.")));
+    said.extend(it.described.too_dear.iter().map(too_dear));
+    if !it.described.assumed.is_empty() {
         said.push(format!(
             "Machines of our own, as they would be: of {}. Everything about them can be changed in the form.",
-            it.told.assumed.join("; of ")
+            it.described.assumed.join("; of ")
         ));
     }
     if !it.spread_hours.is_zero() {

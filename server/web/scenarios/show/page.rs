@@ -163,7 +163,7 @@ impl Page {
 
     /// Where it was made of a period that is not over, the same of one that is.
     fn of_months_that_are_over(&self) -> Option<String> {
-        let it = self.made().filter(|it| clock::now().date_naive() < it.told.period.days().end)?;
+        let it = self.made().filter(|it| clock::now().date_naive() < it.described.period.days().end)?;
         let pairs: Vec<(String, String)> =
             it.pairs.iter().filter(|(name, _)| name != "from").cloned().collect();
         Some(paths::with_query(paths::ScenarioNew, &pairs))
@@ -213,19 +213,19 @@ impl Page {
     /// are besides.
     fn inputs(&self) -> (Vec<(String, String)>, usize) {
         let cheapest_option = self.answer.as_ref().and_then(|(it, _)| it.cheapest_option.as_ref());
-        let mut told: Vec<Input> = cheapest_option.iter().flat_map(|it| &it.sensitivities).map(|it| it.input.clone()).collect();
+        let mut described: Vec<Input> = cheapest_option.iter().flat_map(|it| &it.sensitivities).map(|it| it.input.clone()).collect();
         for input in inputs(self.scenario()) {
-            if !told.contains(&input) {
-                told.push(input);
+            if !described.contains(&input) {
+                described.push(input);
             }
         }
-        let rest = told.len().saturating_sub(ON_PAPER);
-        told.truncate(ON_PAPER);
+        let rest = described.len().saturating_sub(ON_PAPER);
+        described.truncate(ON_PAPER);
         let pair = |it: Input| {
             let value = words::of_input(&it, &it.value);
             (it.label, value)
         };
-        (told.into_iter().map(pair).collect(), rest)
+        (described.into_iter().map(pair).collect(), rest)
     }
 
     /// Of what was just added, what it starts from.
