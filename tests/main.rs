@@ -11,6 +11,7 @@ mod journeys;
 mod layering;
 mod ledger;
 mod operations;
+mod reference;
 mod report;
 mod scenarios;
 mod store;

@@ -1,0 +1,75 @@
+//! What docs/reference.md says there is, there is, and nothing else.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+use gpuledger::web;
+
+const REFERENCE: &str = include_str!("../docs/reference.md");
+
+/// Rows of the table under a heading, without the header.
+fn rows(heading: &str) -> impl Iterator<Item = &'static str> {
+    let section = REFERENCE.split(&format!("\n## {heading}\n")).nth(1).unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    section.lines().filter(|line| line.starts_with('|')).skip(2)
+}
+
+/// What stands between backticks in the first cell of a row.
+fn names(row: &str) -> impl Iterator<Item = String> {
+    row.split(" | ").next().unwrap().split('`').skip(1).step_by(2).map(str::to_owned)
+}
+
+#[test]
+fn addresses_are_those_of_the_route_table() {
+    let routes = web::routes();
+    let read: BTreeSet<&str> =
+        routes.stated().iter().filter(|line| line.method == "GET").map(|line| line.path).collect();
+    // Of a page and its files the page is named.
+    let is_file_of_a_page = |path: &str| {
+        [".json", ".csv", ".toml"]
+            .iter()
+            .any(|suffix| path.strip_suffix(suffix).is_some_and(|page| read.contains(page)))
+    };
+    let expected: BTreeSet<String> =
+        read.iter().filter(|path| !is_file_of_a_page(path)).map(|path| (*path).to_owned()).collect();
+    let found: BTreeSet<String> = rows("Addresses").flat_map(names).collect();
+    assert_eq!(found, expected);
+}
+
+/// The lines of a help text under a heading.
+fn help(arguments: &[&str], heading: &str) -> Vec<String> {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_gpuledger")).args(arguments).arg("--help").output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let section = text.split(&format!("{heading}:\n")).nth(1).unwrap();
+    section.split("\n\n").next().unwrap().lines().map(|line| line.trim().to_owned()).collect()
+}
+
+#[test]
+fn every_command_is_in_the_reference() {
+    let listed = help(&[], "Commands");
+    let commands: Vec<&str> =
+        listed.iter().filter_map(|line| line.split_whitespace().next()).filter(|it| *it != "help").collect();
+    assert!(commands.len() > 8, "{commands:?}");
+    for command in commands {
+        assert!(REFERENCE.contains(&format!("gpuledger {command}")) || command == "serve", "{command}");
+    }
+}
+
+#[test]
+fn every_setting_is_in_the_reference() {
+    let output = Command::new(env!("CARGO_BIN_EXE_gpuledger")).arg("--help").output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let settings: BTreeSet<String> = rows("Settings").flat_map(names).collect();
+    let flags: BTreeSet<String> = text
+        .lines()
+        .filter_map(|line| line.trim().split_whitespace().find(|word| word.starts_with("--")))
+        .map(|flag| flag.trim_end_matches(',').to_owned())
+        .filter(|flag| !["--json", "--help", "--version"].contains(&flag.as_str()))
+        .collect();
+    let expected: BTreeSet<String> = settings.iter().filter(|it| it.starts_with("--")).cloned().collect();
+    assert_eq!(flags, expected);
+    for variable in text.split("[env: ").skip(1).map(|rest| rest.split(['=', ']']).next().unwrap()) {
+        assert!(REFERENCE.contains(&format!("`{variable}`")), "{variable}");
+    }
+}
