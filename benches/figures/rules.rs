@@ -25,7 +25,7 @@ const READS: usize = 50;
 pub fn measure(browser: &mut Browser, month: &str) -> Rules {
     browser.submit("/labels/team", "/labels/team/map", &[("all", "yes"), ("do", "save")]);
     for (name, by) in [("Network", "direct-cost"), ("Storage", "accelerator-hours")] {
-        apply(browser, "/pools/new", &[("name", name), ("by", by)]);
+        apply(browser, "/shared-costs/new", &[("name", name), ("by", by)]);
     }
     let rules = [("Amazon Simple Storage Service", "pool:storage"), ("AWS Data Transfer", "pool:network")];
     for (service, to) in rules {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::entry::{
-    Account, Budget, BudgetOf, CostCentre, Entry, Experiment, Meaning, Months, Pool, Project, Rule, Team,
+    Account, Budget, BudgetOf, CostCentre, Entry, Experiment, Meaning, Months, SharedCostPool, Project, Rule, Team,
     Value,
 };
 use super::label::{Label, normalized_key};
@@ -58,7 +58,7 @@ pub struct MonthConfiguration<'a> {
     pub values: Vec<&'a Value>,
     /// In the order in which they are asked.
     pub rules: Vec<(i64, &'a Rule)>,
-    pub pools: Vec<&'a Pool>,
+    pub pools: Vec<&'a SharedCostPool>,
 }
 
 impl Configuration {
@@ -154,7 +154,7 @@ impl Configuration {
         rules
     }
 
-    pub fn pools(&self) -> impl Iterator<Item = (i64, &Pool)> {
+    pub fn pools(&self) -> impl Iterator<Item = (i64, &SharedCostPool)> {
         self.entries.iter().filter_map(|(id, entry)| match entry {
             Entry::Pool(pool) => Some((*id, pool)),
             _ => None,
@@ -218,7 +218,7 @@ impl MonthConfiguration<'_> {
         self.cost_centres.iter().copied().find(|centre| centre.handle == handle)
     }
 
-    pub fn pool(&self, handle: &str) -> Option<&Pool> {
+    pub fn pool(&self, handle: &str) -> Option<&SharedCostPool> {
         self.pools.iter().copied().find(|pool| pool.handle == handle)
     }
 

@@ -147,7 +147,7 @@ pub enum Target {
 /// Costs that several teams share, and how.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Pool {
+pub struct SharedCostPool {
     pub handle: String,
     pub name: String,
     pub split: Split,
@@ -264,7 +264,7 @@ pub enum Entry {
     Meaning(Meaning),
     Value(Value),
     Rule(Rule),
-    Pool(Pool),
+    Pool(SharedCostPool),
     Budget(Budget),
 }
 

@@ -38,7 +38,7 @@ pub use change::{About, Drafted, Enacted, Outcome, apply, discard, draft, enact,
 pub use check::check;
 pub use entry::{
     Account, Budget, BudgetOf, BudgetPeriod, CostCentre, Entry, Experiment, FixedShare, Hours, HoursOf,
-    Meaning, Months, Pool, Project, Recipient, Rule, Split, Target, Team, Value,
+    Meaning, Months, SharedCostPool, Project, Recipient, Rule, Split, Target, Team, Value,
 };
 pub use forecast::{DAYS as USUAL_DAYS, Forecast, Known, MONTHS as USUAL_MONTHS};
 pub use forget::{forget, forget_with};

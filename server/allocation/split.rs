@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::configuration::MonthConfiguration;
-use super::entry::{Hours, Pool, Recipient, Split};
+use super::entry::{Hours, SharedCostPool, Recipient, Split};
 use super::label::normalized;
 use crate::accelerator::accelerator_hours;
 use crate::money::Decimal;
@@ -77,7 +77,7 @@ pub struct TeamShare {
 
 /// Divides all pools of a month.
 pub fn divide(configuration: &MonthConfiguration<'_>, weights: &Weights) -> Vec<Divided> {
-    let mut parts: Vec<(&Pool, String)> = Vec::new();
+    let mut parts: Vec<(&SharedCostPool, String)> = Vec::new();
     for pool in &configuration.pools {
         if pool.split == Split::WhoUsedIt {
             let of_pool = weights.parts.iter().filter(|(handle, _)| *handle == pool.handle);
@@ -95,7 +95,7 @@ pub fn divide(configuration: &MonthConfiguration<'_>, weights: &Weights) -> Vec<
 
 /// A pool, or a part of one, divided among those that take part, pools among them; or why it cannot be.
 struct FirstStep<'a> {
-    pool: &'a Pool,
+    pool: &'a SharedCostPool,
     part: String,
     portions: Result<Vec<Portion>, String>,
 }
@@ -149,7 +149,7 @@ impl FirstStep<'_> {
 /// Who gets how much of a pool; the reason where nobody can.
 fn portions(
     configuration: &MonthConfiguration<'_>,
-    pool: &Pool,
+    pool: &SharedCostPool,
     part: &str,
     weights: &Weights,
 ) -> Result<Vec<Portion>, String> {
@@ -231,8 +231,8 @@ mod tests {
     use crate::allocation::configuration::Configuration;
     use crate::allocation::entry::{Entry, FixedShare, HoursOf, Months, Team};
 
-    fn pool(handle: &str, split: Split) -> Pool {
-        Pool {
+    fn pool(handle: &str, split: Split) -> SharedCostPool {
+        SharedCostPool {
             handle: handle.into(),
             name: handle.into(),
             split,
@@ -243,7 +243,7 @@ mod tests {
         }
     }
 
-    fn configuration(teams: &[&str], pools: Vec<Pool>) -> Configuration {
+    fn configuration(teams: &[&str], pools: Vec<SharedCostPool>) -> Configuration {
         let teams = teams.iter().map(|&handle| {
             Entry::Team(Team { handle: handle.into(), name: handle.into(), ..Team::default() })
         });
@@ -270,8 +270,8 @@ mod tests {
 
     #[test]
     fn a_pool_hands_on_what_it_gets_from_another() {
-        let network = Pool { without: vec!["b".into()], ..pool("network", Split::Evenly) };
-        let support = Pool { pools: vec!["network".into()], ..pool("support", Split::DirectCost) };
+        let network = SharedCostPool { without: vec!["b".into()], ..pool("network", Split::Evenly) };
+        let support = SharedCostPool { pools: vec!["network".into()], ..pool("support", Split::DirectCost) };
         let configuration = configuration(&["a", "b", "c"], vec![network, support]);
         let weights = Weights {
             cost: [("a".into(), 60.into()), ("b".into(), 20.into()), ("c".into(), (-5).into())].into(),
@@ -357,7 +357,7 @@ mod tests {
     #[test]
     fn a_pool_takes_part_by_hours_too() {
         let racks = pool("racks", Split::AcceleratorHours(Hours { of: HoursOf::Owned, account: None }));
-        let racks = Pool { pools: vec!["platform".into()], ..racks };
+        let racks = SharedCostPool { pools: vec!["platform".into()], ..racks };
         let configuration = configuration(&["a", "b"], vec![racks, pool("platform", Split::Evenly)]);
         let weights = Weights {
             time: [
@@ -383,8 +383,8 @@ mod tests {
             let handles: Vec<&str> = names.iter().map(String::as_str).collect();
             let without: Vec<String> =
                 names.iter().zip(&excluded).filter(|(_, is_out)| **is_out).map(|(name, _)| name.clone()).collect();
-            let even = Pool { without: without.clone(), ..pool("network", Split::Evenly) };
-            let weighted = Pool { without, pools: vec!["network".into()], ..pool("support", Split::DirectCost) };
+            let even = SharedCostPool { without: without.clone(), ..pool("network", Split::Evenly) };
+            let weighted = SharedCostPool { without, pools: vec!["network".into()], ..pool("support", Split::DirectCost) };
             let configuration = configuration(&handles, vec![even, weighted]);
             let weights = Weights {
                 cost: names.iter().cloned().zip(costs.iter().map(|cost| Decimal::new(i128::from(*cost), scale))).collect(),

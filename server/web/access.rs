@@ -100,7 +100,7 @@ const AREAS: &[Area] = &[
             "/rules",
             "/rules.json",
             "/rules.csv",
-            "/pools",
+            "/shared-costs",
             "/organization",
             "/labels",
             "/changes",

@@ -3,7 +3,7 @@
 use axum::http::Uri;
 
 /// The beginning of an address before, and now.
-const RENAMED: &[(&str, &str)] = &[("/register", "/asset-register")];
+const RENAMED: &[(&str, &str)] = &[("/register", "/asset-register"), ("/pools", "/shared-costs")];
 
 /// Where the page of an address is now, with what the address asks; `None` where it has no other.
 pub(super) fn address(uri: &Uri) -> Option<String> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use gpuledger::accounts::Viewer;
 use gpuledger::allocation::{
-    self, Configuration, Edit, Entry, FixedShare, Hours, HoursOf, Months, Pool, Quantity, QuantityKind, Recipient,
+    self, Configuration, Edit, Entry, FixedShare, Hours, HoursOf, Months, SharedCostPool, Quantity, QuantityKind, Recipient,
     Split, Target, Team, normalized, problems,
 };
 use gpuledger::audit::Actor;
@@ -156,7 +156,7 @@ fn written(chance: &mut ChaCha8Rng) -> Vec<Entry> {
         pools.push("serving".to_owned());
     }
     entries.push(Entry::Pool(pool("serving", Split::Quantity { unit: UNIT.to_owned() })));
-    entries.push(Entry::Pool(Pool { pools, without, ..support }));
+    entries.push(Entry::Pool(SharedCostPool { pools, without, ..support }));
     let mut places: Vec<i64> = (0..7).collect();
     places.shuffle(chance);
     entries.push(rule(places[0], "service", "Network", to_pool("network")));

@@ -242,7 +242,7 @@ async fn who_is_charged_is_told_of_both(db: PgPool) {
             || csv.contains(",total,Total,,,8,192,"),
         "{csv}"
     );
-    assert!(finance.get("/pools").await.body.contains("weigh alike"));
+    assert!(finance.get("/shared-costs").await.body.contains("weigh alike"));
 
     // Of a team an hour costs what its part of the racks comes to, by the table as by its page.
     let teams = ask(&mut finance, "/spend/2026-09.json?by=team").await;
@@ -300,26 +300,26 @@ async fn who_only_rents_pays_none_of_a_pool_that_is_divided_by_hours_owned(db: P
     let racks = allocate(&ledger).await;
     let mut admin = TestApp::of(&ledger).signed_in(Role::Admin).await;
     let hint = "All of it is what the organization’s own machines cost, and Nlp pays a part and has no hours of them.";
-    let pools = admin.get("/pools").await.body;
+    let pools = admin.get("/shared-costs").await.body;
     assert!(html::text(&pools, "main").contains(hint), "{}", html::text(&pools, "main"));
     let vision = ask(&mut admin, "/teams/vision/2026-09.json").await;
     let part = json!(["racks", "racks", "500", "2.604167", "5.208333"]);
     assert_eq!(parts(&vision["owned_price"]), [part], "half of what it costs everyone");
 
-    let form = format!("/pools/{racks}");
+    let form = format!("/shared-costs/{racks}");
     for (by, account) in [("owned-hours", ""), ("paid-hours", "s2"), ("owned-hours", "west")] {
         let fields = [("name", "racks"), ("by", by), ("account", account), ("reason", "whose they are")];
         let preview = admin.submit(&form, &form, &fields).await;
         assert_eq!(preview.status, StatusCode::SEE_OTHER, "{}", html::text(&preview.body, "main"));
         let preview = admin.get(preview.location()).await.body;
         let apply = html::attributes(&preview, "form[action$='/apply']", "action")[0].clone();
-        let applied = admin.submit("/pools", &apply, &[("reason", "whose they are")]).await;
+        let applied = admin.submit("/shared-costs", &apply, &[("reason", "whose they are")]).await;
         assert_eq!(applied.status, StatusCode::SEE_OTHER, "{}", html::text(&applied.body, "main"));
         let page = admin.get(&form).await.body;
         assert_eq!(html::attributes(&page, "[name=by][checked]", "value"), [by]);
         assert_eq!(html::attributes(&page, "#account", "value"), [account]);
         let teams = ask(&mut admin, "/chargeback/2026-09.json").await;
-        let described = html::text(&admin.get("/pools").await.body, "main");
+        let described = html::text(&admin.get("/shared-costs").await.body, "main");
         assert!(!described.contains("All of it is"), "{described}");
         let expected = match (by, account) {
             (_, "west") => {

@@ -285,7 +285,7 @@ async fn a_form_that_is_refused_comes_back_as_it_was_filled_in(db: PgPool) {
 
     let shares =
         [("name", "Node 7"), ("by", "fixed"), ("share:team:vision", "60"), ("share:team:speech", "39")];
-    let refused = admin.submit("/pools/new", "/pools/new", &shares).await;
+    let refused = admin.submit("/shared-costs/new", "/shared-costs/new", &shares).await;
     assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert!(html::text(&refused.body, "[role=alert]").contains("its shares sum to 99 %, not to 100 %"));
     assert_eq!(html::attributes(&refused.body, "input[name='share:team:speech']", "value")[0], "39");
@@ -361,7 +361,7 @@ async fn a_lead_sees_the_charges_of_their_teams_and_no_row_of_what_is_shared(db:
     }
     let owner = html::text(&lead.get("/charges/1/0/1").await.body, "main");
     assert!(owner.contains("Whose it is TeamVision Byrule “everything”"), "{owner}");
-    for address in ["/rules", "/pools", "/organization/teams", "/labels/team", "/changes", "/changes/1"] {
+    for address in ["/rules", "/shared-costs", "/organization/teams", "/labels/team", "/changes", "/changes/1"] {
         assert_eq!(lead.get(address).await.status, StatusCode::FORBIDDEN, "{address}");
     }
 }
@@ -372,18 +372,18 @@ async fn a_pool_that_nothing_goes_to_leads_to_the_rule_that_it_lacks(db: PgPool)
     sent(&mut admin, "/organization/teams", &[("name", "Vision"), ("do", "save")]).await;
     let fields = [("name", "Vision Lab"), ("parent", "vision"), ("do", "save")];
     sent(&mut admin, "/organization/teams", &fields).await;
-    let form = admin.get("/pools/new").await;
+    let form = admin.get("/shared-costs/new").await;
     assert!(html::text(&form.body, "tbody").contains("itself, without Vision Lab"));
 
     let pool = [("name", "Support"), ("by", "evenly"), ("reason", "everybody calls them")];
-    let preview = sent(&mut admin, "/pools/new", &pool).await;
+    let preview = sent(&mut admin, "/shared-costs/new", &pool).await;
     assert!(html::text(&preview.body, "main").contains("When this is applied, make the rule"));
     let applied = sent(&mut admin, "/changes/3/apply", &[]).await;
     let rule = "/rules/new?to=pool%3Asupport&name=Support";
     assert_eq!(html::attributes(&applied.body, ".notice a", "href"), [rule]);
-    assert_eq!(html::attributes(&admin.get("/pools").await.body, ".problem a", "href"), [rule]);
+    assert_eq!(html::attributes(&admin.get("/shared-costs").await.body, ".problem a", "href"), [rule]);
     let made = sent(&mut admin, "/rules/new", &[("name", "Support"), ("to", "pool:support")]).await;
     let apply = html::attributes(&made.body, "form[action$='/apply']", "action")[0].clone();
     sent(&mut admin, &apply, &[]).await;
-    assert!(html::attributes(&admin.get("/pools").await.body, ".problem a", "href").is_empty());
+    assert!(html::attributes(&admin.get("/shared-costs").await.body, ".problem a", "href").is_empty());
 }

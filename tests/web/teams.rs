@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use gpuledger::accounts::Role;
-use gpuledger::allocation::{self, Edit, Entry, Months, Pool, Split, Target, Team};
+use gpuledger::allocation::{self, Edit, Entry, Months, SharedCostPool, Split, Target, Team};
 use gpuledger::audit::Actor;
 use gpuledger::clock;
 use gpuledger::exchange::{self, Rate};
@@ -62,8 +62,8 @@ async fn ledger(db: PgPool) -> TestLedger {
         parent: Some("research".into()),
         ..Team::default()
     };
-    let support = Pool { pools: vec!["network".into()], ..pool("support", Split::DirectCost) };
-    let network = Pool { without: vec!["research".into()], ..pool("network", Split::Evenly) };
+    let support = SharedCostPool { pools: vec!["network".into()], ..pool("support", Split::DirectCost) };
+    let network = SharedCostPool { without: vec!["research".into()], ..pool("network", Split::Evenly) };
     let entries = vec![
         team("research"),
         Entry::Team(vision),

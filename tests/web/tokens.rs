@@ -48,7 +48,7 @@ const FOR_SCRIPTS: &[&str] = &[
     "/overview",
     "/overview.csv",
     "/overview.json",
-    "/pools",
+    "/shared-costs",
     "/prices",
     "/prices.csv",
     "/prices.json",

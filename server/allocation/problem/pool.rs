@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use super::super::configuration::MonthConfiguration;
-use super::super::entry::{Hours, Pool, Recipient, Split};
+use super::super::entry::{Hours, SharedCostPool, Recipient, Split};
 use super::super::split::PLACES;
 use super::Found;
 use crate::money::Decimal;
@@ -12,7 +12,7 @@ use crate::money::Decimal;
 const STEPS: usize = 2;
 
 /// What can be seen of a pool by itself.
-pub(super) fn check_alone(title: &str, pool: &Pool, found: &mut Found) {
+pub(super) fn check_alone(title: &str, pool: &SharedCostPool, found: &mut Found) {
     if let Split::Fixed { shares } = &pool.split {
         let one = Decimal::from(1);
         let sum: Decimal = shares.iter().map(|it| it.share).sum();
@@ -171,7 +171,7 @@ fn next_of<'a>(configuration: &MonthConfiguration<'a>, handle: &str) -> Vec<&'a 
     next
 }
 
-fn recipients(pool: &Pool) -> Vec<Recipient> {
+fn recipients(pool: &SharedCostPool) -> Vec<Recipient> {
     let fixed = match &pool.split {
         Split::Fixed { shares } => shares.iter().map(|it| it.to.clone()).collect(),
         _ => Vec::new(),
@@ -179,7 +179,7 @@ fn recipients(pool: &Pool) -> Vec<Recipient> {
     pool.pools.iter().map(|pool| Recipient::Pool(pool.clone())).chain(fixed).collect()
 }
 
-fn pools_of(pool: &Pool) -> Vec<String> {
+fn pools_of(pool: &SharedCostPool) -> Vec<String> {
     let pools = recipients(pool).into_iter().filter_map(|recipient| match recipient {
         Recipient::Pool(pool) => Some(pool),
         Recipient::Team(_) => None,

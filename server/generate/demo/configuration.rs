@@ -6,7 +6,7 @@
 
 use super::cluster::{CLUSTER, NODE};
 use crate::allocation::{
-    Account, Budget, BudgetOf, BudgetPeriod, Condition, CostCentre, Entry, Hours, HoursOf, Months, Pool,
+    Account, Budget, BudgetOf, BudgetPeriod, Condition, CostCentre, Entry, Hours, HoursOf, Months, SharedCostPool,
     Project, Rule, Split, Target, Team, Test,
 };
 use crate::money::{Currency, Decimal};
@@ -88,7 +88,7 @@ pub fn configuration(first: BillingMonth) -> Vec<Entry> {
             months: Months::default(),
         }));
     }
-    let pool = |handle: &str, name: &str, split: Split| Pool {
+    let pool = |handle: &str, name: &str, split: Split| SharedCostPool {
         handle: handle.to_owned(),
         name: name.to_owned(),
         split,
@@ -98,11 +98,11 @@ pub fn configuration(first: BillingMonth) -> Vec<Entry> {
         months: Months::default(),
     };
     let by_hours = |of: HoursOf| Split::AcceleratorHours(Hours { of, account: None });
-    let without_platform = |pool: Pool| Pool { without: vec!["platform".to_owned()], ..pool };
+    let without_platform = |pool: SharedCostPool| SharedCostPool { without: vec!["platform".to_owned()], ..pool };
     // The platform serves whoever computes, and has support of its own to pay.
     let platform = without_platform(pool("platform-services", "Platform services", by_hours(HoursOf::All)));
     let support = pool("support", "Support", Split::DirectCost);
-    let support = without_platform(Pool { pools: vec!["platform-services".to_owned()], ..support });
+    let support = without_platform(SharedCostPool { pools: vec!["platform-services".to_owned()], ..support });
     let tax = without_platform(pool("tax", "Tax", Split::DirectCost));
     let unused = without_platform(pool("unused-commitments", "Unused commitments", Split::WhoUsedIt));
     let own = pool("on-premises", "On-premises overhead", by_hours(HoursOf::Owned));

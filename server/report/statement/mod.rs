@@ -5,7 +5,7 @@
 //! its lines. Of several months a statement is the sum of theirs.
 
 mod cents;
-mod pools;
+mod shared_costs;
 mod restated;
 mod weight;
 
@@ -21,7 +21,7 @@ use crate::allocation::Configuration;
 use crate::money::{Decimal, Money};
 use crate::period::{BillingMonth, Period};
 pub use cents::{Cents, month_in_cents, months_in_cents};
-use pools::Pools;
+use shared_costs::Pools;
 pub(super) use restated::months as restated_months;
 pub use restated::{Cause, Restated};
 pub use weight::Weighed;

@@ -97,8 +97,8 @@ fn unreached(configuration: &Configuration, edits: &[Edit]) -> Vec<(String, Stri
         (None, Some(Entry::Pool(pool))) => Some(pool),
         _ => None,
     });
-    let unreached = new.filter(|pool| !pools::is_reached(configuration, &pool.handle));
-    unreached.map(|pool| (pool.name.clone(), pools::rule_for(pool))).collect()
+    let unreached = new.filter(|pool| !shared_costs::is_reached(configuration, &pool.handle));
+    unreached.map(|pool| (pool.name.clone(), shared_costs::rule_for(pool))).collect()
 }
 
 pub async fn show(

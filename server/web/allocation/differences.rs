@@ -62,10 +62,10 @@ fn described(entry: &Entry, place: Option<usize>, names: &Configuration) -> Vec<
         ],
         (Entry::Pool(pool), _) => vec![
             ("name".into(), pool.name.clone()),
-            ("divided".into(), pools::split(&pool.split, names)),
-            ("only".into(), pools::teams(&pool.among, names)),
-            ("without".into(), pools::teams(&pool.without, names)),
-            ("pools that take part".into(), pools::pools(&pool.pools, names)),
+            ("divided".into(), shared_costs::split(&pool.split, names)),
+            ("only".into(), shared_costs::teams(&pool.among, names)),
+            ("without".into(), shared_costs::teams(&pool.without, names)),
+            ("pools that take part".into(), shared_costs::pools(&pool.pools, names)),
         ],
         (Entry::Meaning(it), _) => vec![("tags".into(), it.keys.join(", "))],
         (Entry::Value(it), _) => {

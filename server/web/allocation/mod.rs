@@ -5,8 +5,8 @@ pub mod changes;
 mod differences;
 pub mod labels;
 pub mod organization;
-mod pool_form;
-pub mod pools;
+mod shared_cost_form;
+pub mod shared_costs;
 pub mod rule_form;
 pub mod rules;
 
@@ -34,7 +34,7 @@ pub fn tabs(layout: &Layout) -> Vec<(&'static str, String, bool)> {
     [
         ("Rules", paths::Rules.to_string(), is_at("/rules")),
         ("Unallocated", paths::AnyUnallocated.to_string(), is_at("/unallocated")),
-        ("Shared costs", paths::Pools.to_string(), is_at("/pools")),
+        ("Shared costs", paths::SharedCosts.to_string(), is_at("/shared-costs")),
         ("Organization", sheet(Sheet::Teams), is_at("/organization")),
         ("Labels", paths::Labels { label: As::page(Label::Team) }.to_string(), is_at("/labels")),
         ("Quantities", paths::Quantities.to_string(), is_at("/quantities")),

@@ -46,22 +46,22 @@ pub struct RuleRemove {
 
 /// Shared costs, and how they are divided.
 #[derive(TypedPath)]
-#[typed_path("/pools", rejection(Error))]
-pub struct Pools;
+#[typed_path("/shared-costs", rejection(Error))]
+pub struct SharedCosts;
 
 #[derive(TypedPath)]
-#[typed_path("/pools/new", rejection(Error))]
-pub struct NewPool;
+#[typed_path("/shared-costs/new", rejection(Error))]
+pub struct NewSharedCosts;
 
 #[derive(TypedPath, Deserialize)]
-#[typed_path("/pools/{pool}", rejection(Error))]
-pub struct Pool {
+#[typed_path("/shared-costs/{pool}", rejection(Error))]
+pub struct SharedCost {
     pub pool: i64,
 }
 
 #[derive(TypedPath, Deserialize)]
-#[typed_path("/pools/{pool}/remove", rejection(Error))]
-pub struct PoolRemove {
+#[typed_path("/shared-costs/{pool}/remove", rejection(Error))]
+pub struct SharedCostsRemove {
     pub pool: i64,
 }
 

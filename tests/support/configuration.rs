@@ -1,7 +1,7 @@
 //! An allocation configuration in a few words.
 
 use gpuledger::allocation::{
-    self, Condition, Drafted, Edit, Entry, Months, Outcome, Pool, Rule, Split, Target, Team, Test,
+    self, Condition, Drafted, Edit, Entry, Months, Outcome, SharedCostPool, Rule, Split, Target, Team, Test,
 };
 use gpuledger::audit::Actor;
 use gpuledger::clock;
@@ -26,8 +26,8 @@ pub fn rule(place: i64, field: &str, value: &str, to: Target) -> Entry {
     })
 }
 
-pub fn pool(handle: &str, split: Split) -> Pool {
-    Pool {
+pub fn pool(handle: &str, split: Split) -> SharedCostPool {
+    SharedCostPool {
         handle: handle.into(),
         name: handle.into(),
         split,

@@ -1,4 +1,4 @@
-//! `/pools`: shared costs, how each was divided in a month, and the form of one.
+//! `/shared-costs`: shared costs, how each was divided in a month, and the form of one.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use super::super::error::{Error, Result};
 use super::super::extract::{Db, Form};
 use super::super::layout::Layout;
 use super::super::{filters, paths, respond};
-use super::pool_form::{Candidate, PoolForm, SPLITS};
+use super::shared_cost_form::{Candidate, PoolForm, SPLITS};
 use super::rules::sent;
 use super::{Sent, configuration_now, reason, rewrite, send};
 use crate::accounts::Viewer;
 use crate::allocation::{
-    self, About, Configuration, Divided, Edit, Entry, Hours, HoursOf, Months, Pool, Problem, Recipient, Split, Target,
+    self, About, Configuration, Divided, Edit, Entry, Hours, HoursOf, Months, SharedCostPool, Problem, Recipient, Split, Target,
 };
 use crate::audit::Actor;
 use crate::billing::PricingCategory;
@@ -26,7 +26,7 @@ use crate::report::{Answers, Filter, Group, Grouping, Question};
 /// A pool with what it held in a month and how that was divided.
 struct Shown {
     id: i64,
-    pool: Pool,
+    pool: SharedCostPool,
     /// Whether anything sends costs to it.
     is_reached: bool,
     cost: Decimal,
@@ -38,7 +38,7 @@ struct Shown {
 }
 
 #[derive(Template)]
-#[template(path = "allocation/pools.html")]
+#[template(path = "allocation/shared-costs.html")]
 struct Page {
     layout: Layout,
     month: Option<BillingMonth>,
@@ -51,7 +51,7 @@ struct Page {
 }
 
 pub async fn index(
-    _: paths::Pools,
+    _: paths::SharedCosts,
     layout: Layout,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
@@ -153,14 +153,14 @@ impl Page {
     }
 
     /// Among whom it is divided, and without whom, as a sentence goes on.
-    fn takers(&self, pool: &Pool) -> String {
+    fn takers(&self, pool: &SharedCostPool) -> String {
         takers(pool, &self.configuration)
     }
 }
 
 impl Shown {
-    fn edit(&self) -> paths::Pool {
-        paths::Pool { pool: self.id }
+    fn edit(&self) -> paths::SharedCost {
+        paths::SharedCost { pool: self.id }
     }
 
     /// Which accelerator-hours it is divided by.
@@ -184,7 +184,7 @@ impl Shown {
 }
 
 #[derive(Template)]
-#[template(path = "allocation/pool.html")]
+#[template(path = "allocation/shared_cost.html")]
 struct FormPage {
     layout: Layout,
     id: Option<i64>,
@@ -208,29 +208,29 @@ impl FormPage {
 
     fn action(&self) -> String {
         match self.id {
-            Some(pool) => paths::Pool { pool }.to_string(),
-            None => paths::NewPool.to_string(),
+            Some(pool) => paths::SharedCost { pool }.to_string(),
+            None => paths::NewSharedCosts.to_string(),
         }
     }
 
     fn remove(&self) -> String {
-        self.id.map(|pool| paths::PoolRemove { pool }.to_string()).unwrap_or_default()
+        self.id.map(|pool| paths::SharedCostsRemove { pool }.to_string()).unwrap_or_default()
     }
 }
 
-pub async fn new(_: paths::NewPool, layout: Layout, mut db: Db) -> Result {
+pub async fn new(_: paths::NewSharedCosts, layout: Layout, mut db: Db) -> Result {
     let configuration = configuration_now(&mut db).await?;
     let form = PoolForm { pairs: vec![("by".into(), "direct-cost".into())] };
     respond::html(FormPage::new(layout, None, form, &configuration, Vec::new()))
 }
 
-pub async fn edit(path: paths::Pool, layout: Layout, mut db: Db) -> Result {
+pub async fn edit(path: paths::SharedCost, layout: Layout, mut db: Db) -> Result {
     let configuration = configuration_now(&mut db).await?;
     let form = PoolForm::of(find(&configuration, path.pool)?);
     respond::html(FormPage::new(layout, Some(path.pool), form, &configuration, Vec::new()))
 }
 
-fn find(configuration: &Configuration, id: i64) -> Result<&Pool> {
+fn find(configuration: &Configuration, id: i64) -> Result<&SharedCostPool> {
     match configuration.entries.get(&id) {
         Some(Entry::Pool(pool)) => Ok(pool),
         _ => Err(Error::NotFound),
@@ -238,7 +238,7 @@ fn find(configuration: &Configuration, id: i64) -> Result<&Pool> {
 }
 
 pub async fn create(
-    _: paths::NewPool,
+    _: paths::NewSharedCosts,
     layout: Layout,
     by: Actor,
     mut db: Db,
@@ -252,7 +252,7 @@ pub async fn create(
             let id = allocation::entry_ids(&mut db, 1).await?.pop().unwrap_or_default();
             let summary = format!("New shared costs “{}”", pool.name);
             let about = About { summary: &summary, reason: reason(form.value("reason")) };
-            let edits = vec![Edit { id, before: None, after: Some(Entry::Pool(Pool { months, ..pool })) }];
+            let edits = vec![Edit { id, before: None, after: Some(Entry::Pool(SharedCostPool { months, ..pool })) }];
             match send(&mut db, edits, about, None, &by).await? {
                 Sent::To(response) => return Ok(response),
                 Sent::Refused(problems) => problems,
@@ -264,7 +264,7 @@ pub async fn create(
 }
 
 pub async fn change(
-    path: paths::Pool,
+    path: paths::SharedCost,
     layout: Layout,
     by: Actor,
     mut db: Db,
@@ -279,7 +279,7 @@ pub async fn change(
             let summary = format!("Shared costs “{}” changed", pool.name);
             let about = About { summary: &summary, reason: reason(form.value("reason")) };
             // Its handle is what rules and other pools know it by.
-            let after = Entry::Pool(Pool { months, handle: known.handle.clone(), ..pool });
+            let after = Entry::Pool(SharedCostPool { months, handle: known.handle.clone(), ..pool });
             let edits = rewrite(&mut db, path.pool, &Entry::Pool(known.clone()), after, since).await?;
             match send(&mut db, edits, about, None, &by).await? {
                 Sent::To(response) => return Ok(response),
@@ -291,7 +291,7 @@ pub async fn change(
     respond::refused(FormPage::new(layout, Some(path.pool), form, &configuration, problems))
 }
 
-pub async fn remove(path: paths::PoolRemove, by: Actor, mut db: Db) -> Result {
+pub async fn remove(path: paths::SharedCostsRemove, by: Actor, mut db: Db) -> Result {
     let configuration = configuration_now(&mut db).await?;
     let pool = find(&configuration, path.pool)?;
     let edits = vec![Edit { id: path.pool, before: Some(Entry::Pool(pool.clone())), after: None }];
@@ -314,7 +314,7 @@ pub fn is_reached(configuration: &Configuration, handle: &str) -> bool {
 }
 
 /// The form of a rule that sends costs to a pool, with that filled in.
-pub fn rule_for(pool: &Pool) -> String {
+pub fn rule_for(pool: &SharedCostPool) -> String {
     paths::new_rule(&[], Some(&Target::Pool { pool: pool.handle.clone() }), &pool.name, pool.months.first)
 }
 
@@ -331,7 +331,7 @@ pub fn pools(handles: &[String], configuration: &Configuration) -> String {
 }
 
 /// `, only among Speech; the pool Network takes part and hands on what it gets`.
-fn takers(pool: &Pool, configuration: &Configuration) -> String {
+fn takers(pool: &SharedCostPool, configuration: &Configuration) -> String {
     let among = match pool.among.as_slice() {
         [] => String::new(),
         some => format!(", only among {}", teams(some, configuration)),

@@ -2,7 +2,7 @@
 
 use super::{month, problem};
 use crate::allocation::{
-    Configuration, Entry, FixedShare, Hours, HoursOf, Months, Pool, Problem, Recipient, Split, handle_of,
+    Configuration, Entry, FixedShare, Hours, HoursOf, Months, SharedCostPool, Problem, Recipient, Split, handle_of,
 };
 use crate::money::Decimal;
 use crate::period::BillingMonth;
@@ -98,7 +98,7 @@ impl Candidate {
 }
 
 impl PoolForm {
-    pub fn of(pool: &Pool) -> Self {
+    pub fn of(pool: &SharedCostPool) -> Self {
         let month = |month: Option<BillingMonth>| month.map(|month| month.to_string()).unwrap_or_default();
         let mut pairs = vec![
             ("name".to_owned(), pool.name.clone()),
@@ -154,7 +154,7 @@ impl PoolForm {
     }
 
     /// The pool, and from which month on.
-    pub fn read(&self) -> Result<(Pool, Option<BillingMonth>), Vec<Problem>> {
+    pub fn read(&self) -> Result<(SharedCostPool, Option<BillingMonth>), Vec<Problem>> {
         let mut problems = Vec::new();
         let name = self.value("name").to_owned();
         if name.is_empty() {
@@ -189,7 +189,7 @@ impl PoolForm {
         if !problems.is_empty() {
             return Err(problems);
         }
-        let pool = Pool {
+        let pool = SharedCostPool {
             handle,
             name,
             split,
