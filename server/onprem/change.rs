@@ -11,7 +11,7 @@ use super::keep::asset_register;
 use super::power::Reading;
 use super::problem::{Problem, problems};
 use super::asset_register::Edit;
-use super::standing::counting_months;
+use super::bill_status::counting_months;
 use crate::audit::{self, Actor, Object, Verb};
 use crate::money::Decimal;
 

@@ -30,7 +30,7 @@ mod computed_bill;
 mod asset_register;
 mod sheet;
 mod sides;
-mod standing;
+mod bill_status;
 mod start;
 mod summary;
 mod system;
@@ -67,7 +67,7 @@ pub use sheet::{
     Field, Kind, RefusedCell, RefusedRow, Takes, Texts, cells, identity, read, read_file, write_file,
 };
 pub use sides::{sides, sides_of_undoing};
-pub use standing::{ClusterMonth, State, counting_months, deliveries_of, hold, note_handed_in};
+pub use bill_status::{ClusterMonth, State, counting_months, deliveries_of, hold, note_handed_in};
 pub use start::Start;
 pub use summary::{MonthSummary, currencies, owned_hours};
 pub use system::{System, system, systems};

@@ -16,7 +16,7 @@ use super::keep::readings;
 use super::month::Line;
 use super::computed_bill::{ComputedBill, Sha, feed, is_over, lines_until};
 use super::asset_register::AssetRegister;
-use super::standing::{ClusterMonth, Counting, counting, waiting};
+use super::bill_status::{ClusterMonth, Counting, counting, waiting};
 use crate::compute::compute;
 use crate::period::BillingMonth;
 use crate::cache::{Cache, SizeInCache};

@@ -8,7 +8,7 @@ use serde::Serialize;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::{Agreement, Answers, Error, ReconciledLine, Standing};
+use super::{Agreement, Answers, Error, ReconciledLine, Completeness};
 use crate::accounts::Viewer;
 use crate::allocation;
 use crate::exchange::{self, Missing};
@@ -73,7 +73,7 @@ pub(super) async fn attention(
     db: &mut PgConnection,
     answers: &Answers,
     period: Period,
-    standing: &[Standing],
+    completeness: &[Completeness],
     reporting_currency: &Currency,
     (months, today): (&Months, NaiveDate),
 ) -> Result<Vec<Attention>, Error> {
@@ -86,13 +86,13 @@ pub(super) async fn attention(
     found.extend(rejected(db, period).await?);
     found.extend(shrank(db).await?);
     let of_clusters = months_of_clusters(db, months, today).await?;
-    found.extend(absent(period.last(), standing).filter(|item| !is_told(item, &of_clusters)));
+    found.extend(absent(period.last(), completeness).filter(|item| !is_told(item, &of_clusters)));
     found.extend(due_months(&of_clusters));
     found.extend(without_rate(exchange::missing(db, reporting_currency).await?));
     found.extend(differing(db, answers, period).await?);
     found.extend(budgets(db, answers).await?);
-    let of_others: Vec<Standing> =
-        standing.iter().filter(|scope| !is_due(scope, &of_clusters)).cloned().collect();
+    let of_others: Vec<Completeness> =
+        completeness.iter().filter(|scope| !is_due(scope, &of_clusters)).cloned().collect();
     found.extend(provisional(period.last().previous(), &of_others));
     Ok(found)
 }
@@ -150,7 +150,7 @@ fn is_told(item: &Attention, clusters: &[MonthsOfCluster]) -> bool {
 }
 
 /// Whether this is a month of our own that is to be published again, after which it is final.
-fn is_due(scope: &Standing, clusters: &[MonthsOfCluster]) -> bool {
+fn is_due(scope: &Completeness, clusters: &[MonthsOfCluster]) -> bool {
     scope.provider == onprem::PROVIDER
         && clusters
             .iter()
@@ -304,12 +304,12 @@ async fn rejected(db: &mut PgConnection, period: Period) -> sqlx::Result<Vec<Att
 }
 
 /// Who was billed in the month before this one, and is not in it.
-fn absent(month: BillingMonth, standing: &[Standing]) -> impl Iterator<Item = Attention> {
+fn absent(month: BillingMonth, completeness: &[Completeness]) -> impl Iterator<Item = Attention> {
     let is_same =
-        |a: &Standing, b: &Standing| (&a.provider, &a.billing_account) == (&b.provider, &b.billing_account);
+        |a: &Completeness, b: &Completeness| (&a.provider, &a.billing_account) == (&b.provider, &b.billing_account);
     let is_there =
-        move |before: &Standing| standing.iter().any(|now| now.month == month && is_same(now, before));
-    let before = standing.iter().filter(move |scope| scope.month == month.previous());
+        move |before: &Completeness| completeness.iter().any(|now| now.month == month && is_same(now, before));
+    let before = completeness.iter().filter(move |scope| scope.month == month.previous());
     before.filter(move |scope| !is_there(scope)).map(move |scope| Attention::Absent {
         provider: scope.provider.clone(),
         billing_account: scope.billing_account.clone(),
@@ -327,9 +327,9 @@ fn without_rate(missing: Vec<Missing>) -> impl Iterator<Item = Attention> {
 }
 
 /// What is provisional in the months before this one.
-fn provisional(before: BillingMonth, standing: &[Standing]) -> Vec<Attention> {
+fn provisional(before: BillingMonth, completeness: &[Completeness]) -> Vec<Attention> {
     let mut found: Vec<Attention> = Vec::new();
-    for scope in standing.iter().filter(|scope| scope.is_provisional && scope.month < before) {
+    for scope in completeness.iter().filter(|scope| scope.is_provisional && scope.month < before) {
         let known = found.iter_mut().find_map(|item| match item {
             Attention::Provisional { provider, month, accounts }
                 if *provider == scope.provider && *month == scope.month =>
@@ -354,8 +354,8 @@ fn provisional(before: BillingMonth, standing: &[Standing]) -> Vec<Attention> {
 mod tests {
     use super::*;
 
-    fn scope(provider: &str, account: &str, month: &str, is_provisional: bool) -> Standing {
-        Standing {
+    fn scope(provider: &str, account: &str, month: &str, is_provisional: bool) -> Completeness {
+        Completeness {
             provider: provider.to_owned(),
             billing_account: account.to_owned(),
             month: month.parse().unwrap(),
@@ -369,14 +369,14 @@ mod tests {
 
     #[test]
     fn who_was_billed_last_month_is_absent_where_this_month_has_nothing_of_them() {
-        let standing = [
+        let completeness = [
             scope("AWS", "a", "2026-09", true),
             scope("AWS", "a", "2026-08", false),
             scope("AWS", "b", "2026-08", false),
             scope("Azure", "a", "2026-08", false),
             scope("AWS", "c", "2026-07", false),
         ];
-        let absent: Vec<_> = absent("2026-09".parse().unwrap(), &standing)
+        let absent: Vec<_> = absent("2026-09".parse().unwrap(), &completeness)
             .map(|item| match item {
                 Attention::Absent { provider, billing_account, .. } => {
                     format!("{provider} {billing_account}")
@@ -452,7 +452,7 @@ mod tests {
 
     #[test]
     fn accounts_that_stay_provisional_are_counted_by_provider_and_month() {
-        let standing = [
+        let completeness = [
             scope("AWS", "a", "2026-07", true),
             scope("AWS", "b", "2026-07", true),
             scope("AWS", "c", "2026-07", false),
@@ -460,7 +460,7 @@ mod tests {
             scope("AWS", "a", "2026-09", true),
         ];
         let month = "2026-07".parse().unwrap();
-        let found = provisional("2026-08".parse().unwrap(), &standing);
+        let found = provisional("2026-08".parse().unwrap(), &completeness);
         assert_eq!(found, [Attention::Provisional { provider: "AWS".into(), month, accounts: 2 }]);
     }
 }

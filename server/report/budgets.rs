@@ -10,9 +10,9 @@ use serde::Serialize;
 use sqlx::PgConnection;
 
 use super::as_of::{Error, as_of};
-use super::basis::teams;
+use super::snapshot::teams;
 use super::owned_by::parts;
-use super::{Answers, Grouping, Question, Standing, Unconverted, stated_until};
+use super::{Answers, Grouping, Question, Completeness, Unconverted, stated_until};
 use crate::accounts::Viewer;
 use crate::allocation::{
     Configuration, Budget, BudgetOf, BudgetPeriod, Entry, Forecast, Known, USUAL_DAYS, USUAL_MONTHS,
@@ -237,8 +237,8 @@ impl Answers {
     ) -> sqlx::Result<Option<Asking<'a>>> {
         let Some(latest) = month else { return Ok(None) };
         // Up to which day bills are stated is nobody's secret, and the same for everyone.
-        let standing: Vec<Standing> = self.standing(db, latest.into(), &Viewer::Everything, sequence).await?;
-        let stated = stated_until(&standing, latest.into());
+        let completeness: Vec<Completeness> = self.completeness(db, latest.into(), &Viewer::Everything, sequence).await?;
+        let stated = stated_until(&completeness, latest.into());
         Ok(Some(Asking { configuration, viewer, sequence, latest, stated }))
     }
 

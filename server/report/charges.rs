@@ -6,7 +6,7 @@ use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 use uuid::Uuid;
 
-use super::basis::Allocation;
+use super::snapshot::Allocation;
 use super::denomination::{PLACES, Unconverted};
 use super::sql::{Source, push_filters, push_from, push_where};
 use super::sums::rollup_of;
@@ -119,8 +119,8 @@ impl Answers {
     ) -> sqlx::Result<Option<Charges>> {
         let (Some(currency), Some(whole)) = (&spend.currency, &spend.total) else { return Ok(None) };
         let asked = Question { by: Grouping::Provider, then: None, ..question.of_everything() };
-        let basis = self.basis(db, &asked, spend.sequence).await?;
-        let (visible, allocation) = (&*basis.visible, &*basis.allocation);
+        let snapshot = self.snapshot(db, &asked, spend.sequence).await?;
+        let (visible, allocation) = (&*snapshot.visible, &*snapshot.allocation);
         let source = rollup_of(db, asked.dimensions(), visible).await?;
         let only = if spend.is_converted { question.currency.as_ref() } else { Some(currency) };
         let has_others = !spend.rates.is_empty() || !spend.unconverted.is_empty();
@@ -130,7 +130,7 @@ impl Answers {
             selection.scan(db, page).await?
         } else if page.end() <= RANKED {
             let ranked = selection.ranked(&mut *db, source, 0..RANKED);
-            let ranked = self.ranked_keys(&asked, &basis, key, ranked).await?;
+            let ranked = self.ranked_keys(&asked, &snapshot, key, ranked).await?;
             selection.of_ranked(db, &ranked, page).await?
         } else {
             let ranked = selection.ranked(&mut *db, source, page.first..page.end()).await?;

@@ -5,7 +5,7 @@
 use serde::Serialize;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
-use super::basis::Basis;
+use super::snapshot::Snapshot;
 use super::denomination::denominate;
 use super::sql::{Column, Measure, Rows, Source};
 use super::sums::source_of;
@@ -76,21 +76,21 @@ impl std::ops::AddAssign for MonthChargesAndCredits {
 pub(super) async fn of_month(
     db: &mut PgConnection,
     question: &Question,
-    basis: &Basis,
+    snapshot: &Snapshot,
     sequence: i64,
 ) -> sqlx::Result<MonthChargesAndCredits> {
-    let Some(denomination) = denominate(db, question, basis, sequence).await?.denomination else {
+    let Some(denomination) = denominate(db, question, snapshot, sequence).await?.denomination else {
         return Ok(MonthChargesAndCredits::default());
     };
     // What has no key has no sign of its own.
-    let source = match source_of(db, (question.dimensions(), &question.viewer), basis).await? {
+    let source = match source_of(db, (question.dimensions(), &question.viewer), snapshot).await? {
         Source::ChargedDays | Source::AttributedDays | Source::TotalDays => Source::Days,
         Source::Totals => Source::Months,
         source => source,
     };
     let rows = Rows {
         question,
-        basis,
+        snapshot,
         source,
         denomination: Some(&denomination),
         first: question.period.first(),

@@ -13,7 +13,7 @@ use serde::Serialize;
 use sqlx::{PgConnection, Postgres, QueryBuilder};
 
 use super::sql::Source;
-use super::standing::{Standing, standing_of};
+use super::completeness::{Completeness, completeness_of};
 use super::{Filter, Grouping, Question};
 use crate::ledger::Visible;
 use crate::money::Decimal;
@@ -242,7 +242,7 @@ impl SameDays {
         visible: &Visible,
         sequence: i64,
     ) -> sqlx::Result<Option<Self>> {
-        let bills = standing_of(db, period, None, sequence).await?;
+        let bills = completeness_of(db, period, None, sequence).await?;
         let Some(latest) = bills.iter().map(|bill| bill.month).max() else { return Ok(None) };
         let of_latest = bills.iter().filter(|it| it.month == latest).filter_map(goes_on).max();
         // Of a period whose last months have no bills yet, those that there are.
@@ -258,7 +258,7 @@ impl SameDays {
         db: &mut PgConnection,
         period: Period,
         visible: &Visible,
-        bills: &[Standing],
+        bills: &[Completeness],
         (latest, through): (BillingMonth, NaiveDate),
     ) -> sqlx::Result<Self> {
         let mut numbers: Vec<u32> =
@@ -294,7 +294,7 @@ impl SameDays {
         };
         let mut open: BTreeMap<i64, i64> = BTreeMap::new();
         for month in period.months().take_while(|month| *month <= latest) {
-            let of_month: Vec<&Standing> = bills.iter().filter(|it| it.month == month).collect();
+            let of_month: Vec<&Completeness> = bills.iter().filter(|it| it.month == month).collect();
             let then = month.minus(period.length());
             if !of_month.iter().any(|it| goes_on(it).is_some()) {
                 found.whole_months.push(then);
@@ -396,7 +396,7 @@ struct Billed {
 }
 
 /// The last day that a bill states, where its month goes on after it and no invoice says that it is all.
-fn goes_on(bill: &Standing) -> Option<NaiveDate> {
+fn goes_on(bill: &Completeness) -> Option<NaiveDate> {
     let day = bill.last_day.filter(|_| bill.is_provisional)?;
     let end = bill.month.days().end;
     let first = bill.month.first_day();

@@ -6,7 +6,7 @@ use serde::Serialize;
 use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
-use super::basis::Basis;
+use super::snapshot::Snapshot;
 use super::compared::SameDays;
 use super::sql::{Measure, Rows, Source};
 use super::sums::{Apart, source_of};
@@ -103,28 +103,28 @@ pub(super) const PLACES: u8 = 52;
 pub(super) async fn denominate(
     db: &mut PgConnection,
     question: &Question,
-    basis: &Basis,
+    snapshot: &Snapshot,
     sequence: i64,
 ) -> sqlx::Result<Denominated> {
     let billed = if question.viewer == Viewer::Everything && question.filters.is_empty() {
         every_currency(db, question, sequence).await?
     } else {
-        currencies(db, question, basis).await?
+        currencies(db, question, snapshot).await?
     };
     // What days are compared with may be of other months, and billed in other currencies.
     let of_days_before = match question.days_before() {
-        Some(before) => currencies(db, &before.asked, basis).await?,
+        Some(before) => currencies(db, &before.asked, snapshot).await?,
         None => Vec::new(),
     };
     // Filters that leave nothing leave an amount of zero, in the currency that there would be without them.
     let in_period = |(month, ..): &(BillingMonth, Currency, i64)| *month >= question.period.first();
     if !question.filters.is_empty() && !billed.iter().any(in_period) {
         let unfiltered = Question { filters: Vec::new(), ..question.clone() };
-        let found = Box::pin(denominate(db, &unfiltered, basis, sequence)).await?;
+        let found = Box::pin(denominate(db, &unfiltered, snapshot, sequence)).await?;
         return Ok(Denominated { others: Vec::new(), ..found });
     }
     let most_used = most_used(billed.iter().filter(|row| in_period(row)));
-    let Some(into) = basis.into.clone() else {
+    let Some(into) = snapshot.into.clone() else {
         let chosen = question.currency.clone().filter(|chosen| most_used.contains(chosen));
         let chosen = chosen.or_else(|| question.currency.is_none().then(|| most_used.first().cloned())?);
         let others = most_used.into_iter().filter(|other| Some(other) != chosen.as_ref()).collect();
@@ -145,12 +145,12 @@ pub(super) async fn denominate(
     let pairs: BTreeSet<(BillingMonth, &Currency)> =
         asked.map(|(month, currency, _)| (*month, currency)).collect();
     let mut used: Vec<Used> =
-        pairs.iter().filter_map(|(month, currency)| basis.rates.find(*month, currency, &into)).collect();
+        pairs.iter().filter_map(|(month, currency)| snapshot.rates.find(*month, currency, &into)).collect();
     let lacks_rates = used.len() < pairs.len();
     // A converted answer has a total even where no rate converts any of it: nothing, and what is missing. SQL wants
     // one rate at least to join.
     if used.is_empty() {
-        used.extend(basis.rates.find(question.period.first(), &into, &into));
+        used.extend(snapshot.rates.find(question.period.first(), &into, &into));
     }
     let denomination = Denomination::Into { into, rates: used, only: question.currency.clone() };
     Ok(Denominated { denomination: Some(denomination), others, lacks_rates })
@@ -173,13 +173,13 @@ fn most_used<'a>(billed: impl Iterator<Item = &'a (BillingMonth, Currency, i64)>
 async fn currencies(
     db: &mut PgConnection,
     question: &Question,
-    basis: &Basis,
+    snapshot: &Snapshot,
 ) -> sqlx::Result<Vec<(BillingMonth, Currency, i64)>> {
     let filtered = Question { by: Grouping::Month, then: None, ..question.clone() };
     let rows = Rows {
         question: &filtered,
-        basis,
-        source: source_of(db, (filtered.dimensions(), &filtered.viewer), basis).await?,
+        snapshot,
+        source: source_of(db, (filtered.dimensions(), &filtered.viewer), snapshot).await?,
         denomination: None,
         first: question.period.previous().first(),
         last: question.period.last(),
@@ -237,7 +237,7 @@ pub(super) struct LeftOut {
 pub(super) async fn left_out(
     db: &mut PgConnection,
     question: &Question,
-    basis: &Basis,
+    snapshot: &Snapshot,
     denominated: &Denominated,
     source: Source,
 ) -> sqlx::Result<LeftOut> {
@@ -248,13 +248,13 @@ pub(super) async fn left_out(
         return Ok(LeftOut::default());
     }
     let first = question.period.first();
-    let apart = Apart::of(question, basis);
+    let apart = Apart::of(question, snapshot);
     let since = apart.as_ref().map_or(first, |apart| apart.since(question));
     let is_alone = since == question.period.previous().first();
     let compared = if is_alone { question.period } else { question.period.previous() };
     let rows = Rows {
         question,
-        basis,
+        snapshot,
         source,
         denomination: None,
         first: compared.first(),
@@ -272,8 +272,8 @@ pub(super) async fn left_out(
         }
     }
     if let Some(apart) = apart {
-        let source = source_of(db, (apart.dimensions(question), &question.viewer), basis).await?;
-        let (rows, same_days) = apart.rows(question, basis, None, source);
+        let source = source_of(db, (apart.dimensions(question), &question.viewer), snapshot).await?;
+        let (rows, same_days) = apart.rows(question, snapshot, None, source);
         let of_previous = by_currency(db, &rows, same_days, only.as_ref()).await?;
         found.of_previous.extend(of_previous.into_iter().filter(lacks_rate));
     }

@@ -3,7 +3,7 @@
 use sqlx::{PgPool, Postgres, QueryBuilder, Transaction};
 use uuid::Uuid;
 
-use super::basis::Allocation;
+use super::snapshot::Allocation;
 use super::charges::{ChargeLine, Selection};
 use super::sql::Source;
 use super::{Question, Spend};

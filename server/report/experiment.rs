@@ -4,7 +4,7 @@ use serde::Serialize;
 use sqlx::PgConnection;
 
 use super::as_of::Error;
-use super::footing::Footing;
+use super::data_status::DataStatus;
 use super::over_time::{Days, Series, Step};
 use super::{Answers, Breakdown, Filter, Group, Grouping, Machine, Question, Spend};
 use crate::accounts::Viewer;
@@ -27,7 +27,7 @@ pub struct ExperimentReport {
     pub name: String,
     pub period: Period,
     #[serde(flatten)]
-    pub footing: Footing,
+    pub data_status: DataStatus,
     pub total: Option<Money>,
     pub accelerator_hours: Decimal,
     pub owned_hours: Decimal,
@@ -112,7 +112,7 @@ pub async fn experiment_report(
         experiment: experiment.to_owned(),
         name: name.first().map_or_else(|| experiment.to_owned(), |group| group.label.clone()),
         period: question.period,
-        footing: Footing::from(&by_pricing),
+        data_status: DataStatus::from(&by_pricing),
         accelerator_hours: by_pricing.accelerator_hours,
         owned_hours: by_pricing.owned_hours,
         cost_per_accelerator_hour: by_pricing.cost_per_accelerator_hour,
@@ -148,7 +148,7 @@ pub async fn siblings(
     let asked = Question {
         limit: Some(SIBLINGS + 1),
         period: it.period,
-        sequence: Some(it.footing.sequence),
+        sequence: Some(it.data_status.sequence),
         ..asked.by(Grouping::Experiment)
     };
     let mut experiments = answers.spend(db, &asked).await?.groups;

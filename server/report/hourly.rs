@@ -12,7 +12,7 @@ use chrono::NaiveDate;
 use sqlx::{Connection as _, PgConnection, Postgres, QueryBuilder, Row as _};
 
 use super::as_of::{Error, as_of};
-use super::basis::Basis;
+use super::snapshot::Snapshot;
 use super::denomination::{Denomination, denominate};
 use super::sql::{Column, Measure, Rows, Source};
 use super::sums::rollup_of;
@@ -112,17 +112,17 @@ impl Answers {
     pub async fn hourly(&self, db: &mut PgConnection, question: &Question) -> Result<Hourly, HourlyError> {
         let sequence = as_of(db, question.sequence).await?;
         let asked = Question { sequence: Some(sequence), ..question.by(Grouping::Accelerator) };
-        let basis = self.basis(db, &asked, sequence).await?;
-        refuse_tags(db, &asked, &basis).await?;
+        let snapshot = self.snapshot(db, &asked, sequence).await?;
+        refuse_tags(db, &asked, &snapshot).await?;
         let spend = self.spend(&mut *db, &asked).await?;
         // Its parts, and what it is a part of, in the same currency.
         let asked = asked.beside(&spend);
-        let is_divided = basis.allocation.divides(&asked);
+        let is_divided = snapshot.allocation.divides(&asked);
         let direct = if is_divided { asked.direct() } else { asked.clone() };
-        let basis = self.basis(db, &direct, sequence).await?;
+        let snapshot = self.snapshot(db, &direct, sequence).await?;
         let of_direct = self.spend(&mut *db, &direct).await?;
-        let key = (Question { sequence: None, ..direct.of_everything() }, basis.clone());
-        let ways = self.ways.get(key, ways_of(db, &direct, &basis, sequence)).await?;
+        let key = (Question { sequence: None, ..direct.of_everything() }, snapshot.clone());
+        let ways = self.ways.get(key, ways_of(db, &direct, &snapshot, sequence)).await?;
         let divided = is_divided.then_some(&direct);
         let costs = owned_hours::costs(&mut *db, self, &asked, divided, &ways.all).await?;
         Ok(Hourly { spend, direct: of_direct, costs: costs.of_ways, running: costs.running, ways })
@@ -130,11 +130,11 @@ impl Answers {
 }
 
 /// Tags that are kept with charges are not in rows of days.
-async fn refuse_tags(db: &mut PgConnection, question: &Question, basis: &Basis) -> Result<(), HourlyError> {
+async fn refuse_tags(db: &mut PgConnection, question: &Question, snapshot: &Snapshot) -> Result<(), HourlyError> {
     for filter in &question.filters {
         let by = std::iter::once(&filter.dimension);
         let is_tag = matches!(filter.dimension, Grouping::Tag(_));
-        if is_tag && rollup_of(db, by, &basis.visible).await? == Source::Charges {
+        if is_tag && rollup_of(db, by, &snapshot.visible).await? == Source::Charges {
             return Err(HourlyError::TooFine(filter.dimension.clone()));
         }
     }
@@ -144,10 +144,10 @@ async fn refuse_tags(db: &mut PgConnection, question: &Question, basis: &Basis) 
 async fn ways_of(
     db: &mut PgConnection,
     question: &Question,
-    basis: &Basis,
+    snapshot: &Snapshot,
     sequence: i64,
 ) -> sqlx::Result<Ways> {
-    let Some(denomination) = denominate(db, question, basis, sequence).await?.denomination else {
+    let Some(denomination) = denominate(db, question, snapshot, sequence).await?.denomination else {
         return Ok(Ways::default());
     };
     // Rows without an accelerator have no hours.
@@ -156,7 +156,7 @@ async fn ways_of(
     asked.filters.push(Filter { dimension: Grouping::Accelerator, values: none, leaves_out: true });
     let rows = Rows {
         question: &asked,
-        basis,
+        snapshot,
         source: Source::Days,
         denomination: Some(&denomination),
         first: question.period.first(),
@@ -215,7 +215,7 @@ async fn ways_of(
         });
     }
     let mut ways = adding.done();
-    besides(db, question, basis, &denomination, &mut ways).await?;
+    besides(db, question, snapshot, &denomination, &mut ways).await?;
     Ok(ways)
 }
 
@@ -224,7 +224,7 @@ async fn ways_of(
 async fn besides(
     db: &mut PgConnection,
     question: &Question,
-    basis: &Basis,
+    snapshot: &Snapshot,
     denomination: &Denomination,
     ways: &mut Ways,
 ) -> sqlx::Result<()> {
@@ -237,7 +237,7 @@ async fn besides(
     let by_day = question.dimensions().any(|it| *it == Grouping::Day);
     let rows = Rows {
         question: &asked,
-        basis,
+        snapshot,
         source: if by_day { Source::Days } else { Source::Months },
         denomination: Some(denomination),
         first: question.period.first(),

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Footing, Group, Question, Spend};
+use super::{DataStatus, Group, Question, Spend};
 use crate::money::{Decimal, Money};
 use crate::period::Period;
 
@@ -12,7 +12,7 @@ pub struct Whole {
     pub period: Period,
     pub previous_period: Period,
     #[serde(flatten)]
-    pub footing: Footing,
+    pub data_status: DataStatus,
     pub total: Option<Money>,
     pub previous: Option<Money>,
     pub accelerator_hours: Decimal,
@@ -38,7 +38,7 @@ impl Whole {
         Self {
             period: question.period,
             previous_period: question.period.previous(),
-            footing: Footing::from(spend),
+            data_status: DataStatus::from(spend),
             total: spend.total.clone(),
             previous: spend.previous.clone(),
             accelerator_hours: spend.accelerator_hours,

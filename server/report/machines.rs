@@ -4,7 +4,7 @@ use serde::Serialize;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
 use super::Question;
-use super::basis::Basis;
+use super::snapshot::Snapshot;
 use super::denomination::denominate;
 use super::sql::{Column, Measure, Rows};
 use super::sums::keys_source_of;
@@ -31,16 +31,16 @@ pub struct Machine {
 pub(super) async fn machines_of(
     db: &mut PgConnection,
     question: &Question,
-    basis: &Basis,
+    snapshot: &Snapshot,
     sequence: i64,
 ) -> sqlx::Result<Vec<Machine>> {
-    let Some(denomination) = denominate(db, question, basis, sequence).await?.denomination else {
+    let Some(denomination) = denominate(db, question, snapshot, sequence).await?.denomination else {
         return Ok(Vec::new());
     };
     let rows = Rows {
         question,
-        basis,
-        source: keys_source_of(db, question.dimensions(), basis).await?,
+        snapshot,
+        source: keys_source_of(db, question.dimensions(), snapshot).await?,
         denomination: Some(&denomination),
         first: question.period.first(),
         last: question.period.last(),

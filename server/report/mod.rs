@@ -6,7 +6,7 @@
 mod activity;
 mod as_of;
 mod attention;
-mod basis;
+mod snapshot;
 mod batches;
 mod budgets;
 mod cache;
@@ -22,7 +22,7 @@ mod events;
 mod every_charge;
 mod experiment;
 mod experiments;
-mod footing;
+mod data_status;
 mod charges_and_credits;
 mod history;
 mod hourly;
@@ -49,7 +49,7 @@ mod restates;
 mod shared_movement;
 mod spend;
 mod sql;
-mod standing;
+mod completeness;
 mod statement;
 mod sums;
 mod tags;
@@ -80,7 +80,7 @@ pub use experiment::{
     ExperimentReport, PerUnit, Siblings, experiment_report, months_of_experiment, siblings,
 };
 pub use experiments::{ExperimentLine, Experiments, experiments};
-pub use footing::Footing;
+pub use data_status::DataStatus;
 pub use charges_and_credits::ChargesAndCredits;
 pub use history::{
     CountedCost, DeliveryState, HISTORY_PAGE, History, HistoryChoices, HistoryFilter, HistoryOrder, history,
@@ -109,7 +109,7 @@ pub use suggested_rules::{Offer, SuggestedRule, suggested_rules};
 pub use restates::{Restates, restates};
 pub use shared_movement::{SharedMovement, TeamParts};
 pub use spend::{Group, Spend, spend};
-pub use standing::{Standing, final_months, final_since, stated_until};
+pub use completeness::{Completeness, final_months, final_since, stated_until};
 pub use statement::{
     Cause, Cents, Finality, Restated, StatedLine, StatedPart, Statement, TeamStatement, Way, Weighed,
     month_in_cents, statement,

@@ -7,7 +7,7 @@ use serde::Serialize;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
 use super::as_of::Error;
-use super::basis::Basis;
+use super::snapshot::Snapshot;
 use super::denomination::denominate;
 use super::payers::Payers;
 use super::sql::{Column, Measure, Rows, Source, push_value};
@@ -54,8 +54,8 @@ pub async fn over_time(
     top: usize,
 ) -> Result<Series, Error> {
     let asked = Question { sequence: Some(spend.sequence), ..question.clone() };
-    let (sequence, basis) = Basis::find(db, &asked).await?;
-    Ok(over_time_of(db, question, step, &basis, sequence, top).await?)
+    let (sequence, snapshot) = Snapshot::find(db, &asked).await?;
+    Ok(over_time_of(db, question, step, &snapshot, sequence, top).await?)
 }
 
 /// As [`over_time`], where it is known what counts.
@@ -63,7 +63,7 @@ pub(super) async fn over_time_of(
     db: &mut PgConnection,
     question: &Question,
     step: Step,
-    basis: &Basis,
+    snapshot: &Snapshot,
     sequence: i64,
     top: usize,
 ) -> sqlx::Result<Series> {
@@ -76,14 +76,14 @@ pub(super) async fn over_time_of(
     };
     let named = [Bucket::WholePeriod, Bucket::Outside];
     buckets.extend(named);
-    let cells = sum_over_time(db, question, step, basis, sequence).await?;
+    let cells = sum_over_time(db, question, step, snapshot, sequence).await?;
     // Time against time is one series.
     let shown = if question.by.is_time() { Vec::new() } else { largest(&cells, top) };
     let places: BTreeMap<Option<&str>, usize> =
         shown.iter().enumerate().map(|(place, key)| (*key, place)).collect();
     let has_others = cells.iter().any(|cell| !places.contains_key(&cell.key.as_deref()));
     let others = if question.by.is_time() { question.cost.label() } else { "Others".to_owned() };
-    let labels = shown.iter().map(|key| basis.allocation.names.label(&question.by, *key));
+    let labels = shown.iter().map(|key| snapshot.allocation.names.label(&question.by, *key));
     let labels: Vec<String> = labels.chain(has_others.then_some(others)).collect();
     let mut costs = vec![vec![Decimal::ZERO; buckets.len()]; labels.len()];
     for cell in &cells {
@@ -125,10 +125,10 @@ async fn sum_over_time(
     db: &mut PgConnection,
     question: &Question,
     step: Step,
-    basis: &Basis,
+    snapshot: &Snapshot,
     sequence: i64,
 ) -> sqlx::Result<Vec<Cell>> {
-    let denominated = denominate(db, question, basis, sequence).await?;
+    let denominated = denominate(db, question, snapshot, sequence).await?;
     let Some(denomination) = denominated.denomination else {
         return Ok(Vec::new());
     };
@@ -136,7 +136,7 @@ async fn sum_over_time(
         Step::Day => Grouping::Day,
         Step::Month => Grouping::Month,
     };
-    let source = source_of(db, (question.dimensions().chain([&time]), &question.viewer), basis).await?;
+    let source = source_of(db, (question.dimensions().chain([&time]), &question.viewer), snapshot).await?;
     // Days become text after they were summed: there are thirty, and half a million rows.
     let columns: &[Column<'_>] = match (step, source) {
         (Step::Month, _) => &[],
@@ -148,7 +148,7 @@ async fn sum_over_time(
     };
     let rows = Rows {
         question,
-        basis,
+        snapshot,
         source,
         denomination: Some(&denomination),
         first: question.period.first(),
@@ -199,11 +199,11 @@ pub struct Days {
 pub(super) async fn days_of(
     db: &mut PgConnection,
     question: &Question,
-    basis: &Basis,
+    snapshot: &Snapshot,
     sequence: i64,
 ) -> sqlx::Result<BTreeMap<Option<String>, Days>> {
     let mut found: BTreeMap<Option<String>, Days> = BTreeMap::new();
-    for cell in sum_over_time(db, question, Step::Day, basis, sequence).await? {
+    for cell in sum_over_time(db, question, Step::Day, snapshot, sequence).await? {
         let Ok(day) = cell.bucket.parse::<NaiveDate>() else { continue };
         let days = found.entry(cell.key).or_insert(Days { first: day, last: day, count: 0 });
         days.first = days.first.min(day);

@@ -8,7 +8,7 @@ use sqlx::PgConnection;
 use super::attention::{Attention, attention};
 use super::compared::Compared;
 use super::over_time::{Bucket, Series, Step};
-use super::standing::Standing;
+use super::completeness::Completeness;
 use super::{Answers, CostBasis, Error, Grouping, Question, Spend};
 use crate::accounts::Viewer;
 use crate::exchange;
@@ -130,14 +130,14 @@ pub async fn overview(
     // Who sees everything is told what is missing anywhere in the year.
     let sees_everything = *viewer == Viewer::Everything;
     let known = if sees_everything { year } else { both };
-    let standing = answers.standing(db, known, viewer, sequence).await?;
-    let states = states_of(month, &standing);
+    let completeness = answers.completeness(db, known, viewer, sequence).await?;
+    let states = states_of(month, &completeness);
     let (through, up_to_same_day) = match &by_provider.compared {
         Compared::SameDays { through, .. } => (Some(*through), same_days(&by_provider, &states)),
         _ => (None, None),
     };
     let attention = if sees_everything {
-        attention(db, answers, year, &standing, &currency, (clusters, today)).await?
+        attention(db, answers, year, &completeness, &currency, (clusters, today)).await?
     } else {
         Vec::new()
     };
@@ -147,7 +147,7 @@ pub async fn overview(
         through,
         up_to_same_day,
         states,
-        previous_states: states_of(previous, &standing),
+        previous_states: states_of(previous, &completeness),
         by_provider,
         previous_by_provider,
         by_accelerator,
@@ -161,9 +161,9 @@ pub async fn overview(
 }
 
 /// The providers of a month; `standing` comes by provider.
-fn states_of(month: BillingMonth, standing: &[Standing]) -> Vec<State> {
-    let of_month: Vec<&Standing> = standing.iter().filter(|scope| scope.month == month).collect();
-    let of_provider = |scopes: &[&Standing]| State {
+fn states_of(month: BillingMonth, completeness: &[Completeness]) -> Vec<State> {
+    let of_month: Vec<&Completeness> = completeness.iter().filter(|scope| scope.month == month).collect();
+    let of_provider = |scopes: &[&Completeness]| State {
         provider: scopes[0].provider.clone(),
         accounts: scopes.len(),
         provisional: scopes.iter().filter(|scope| scope.is_provisional).count(),

@@ -1,6 +1,6 @@
 //! Asking for what somebody owns: of a team with the teams inside it, as the organization was in each month.
 
-use super::basis::months;
+use super::snapshot::months;
 use super::{Filter, Grouping};
 use crate::allocation::Configuration;
 use crate::period::Period;

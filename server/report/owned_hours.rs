@@ -124,7 +124,7 @@ async fn is_divided(db: &mut PgConnection, answers: &Answers, question: &Questio
         return Ok(false);
     }
     let sequence = super::as_of::as_of(&mut *db, question.sequence).await?;
-    Ok(answers.basis(db, &question.by(Grouping::Pool), sequence).await?.allocation.is_needed())
+    Ok(answers.snapshot(db, &question.by(Grouping::Pool), sequence).await?.allocation.is_needed())
 }
 
 /// What the ways of a question cost.

@@ -4,7 +4,7 @@ use serde::Serialize;
 use sqlx::PgConnection;
 
 use super::Grouping;
-use super::basis::{Names, teams};
+use super::snapshot::{Names, teams};
 use crate::accounts::Viewer;
 use crate::allocation::{self, Attributor, Facts};
 use crate::ledger;

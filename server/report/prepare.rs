@@ -3,7 +3,7 @@
 use chrono::NaiveDate;
 use sqlx::PgConnection;
 
-use super::{Answers, standing};
+use super::{Answers, completeness};
 use crate::period::BillingMonth;
 
 /// The months that are prepared: those of the overview's chart and, since a period is compared with the one before, as many
@@ -47,7 +47,7 @@ pub async fn first_months(
 ) -> sqlx::Result<Vec<BillingMonth>> {
     // Not a month that has hardly begun.
     let latest: Vec<NaiveDate> =
-        standing::months(&mut *db).await?.into_iter().take(LATEST).map(BillingMonth::first_day).collect();
+        completeness::months(&mut *db).await?.into_iter().take(LATEST).map(BillingMonth::first_day).collect();
     let months = sqlx::query_scalar!(
         r#"with visible as (
                select distinct billing_month

@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
-use super::basis::Allocation;
+use super::snapshot::Allocation;
 use super::sql::{Source, push_from, push_where};
 use crate::ledger::Visible;
 use crate::money::{Currency, Decimal, Money};

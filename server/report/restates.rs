@@ -3,7 +3,7 @@
 use serde::Serialize;
 use sqlx::PgConnection;
 
-use super::standing::final_since;
+use super::completeness::final_since;
 use crate::ledger;
 use crate::period::BillingMonth;
 

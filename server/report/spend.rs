@@ -7,7 +7,7 @@ use serde::Serialize;
 use sqlx::PgConnection;
 
 use super::as_of::Error;
-use super::basis::{Basis, Names};
+use super::snapshot::{Snapshot, Names};
 use super::compared::Compared;
 use super::denomination::Unconverted;
 use super::sums::{Figures, Sum, Sums};
@@ -119,7 +119,7 @@ pub async fn spend(db: &mut PgConnection, question: &Question) -> Result<Spend, 
 pub(super) fn answer(
     question: &Question,
     sums: &Sums,
-    basis: &Basis,
+    snapshot: &Snapshot,
     sequence: i64,
     rejected_rows: i64,
 ) -> Spend {
@@ -132,7 +132,7 @@ pub(super) fn answer(
         then: question.then.clone(),
         total: None,
         previous: None,
-        compared: Compared::of(question, basis.same_days.as_deref()),
+        compared: Compared::of(question, snapshot.same_days.as_deref()),
         accelerator_hours: Decimal::ZERO,
         owned_hours: Decimal::ZERO,
         cost_per_accelerator_hour: None,
@@ -143,7 +143,7 @@ pub(super) fn answer(
         beyond: sums.beyond.0,
         other_currencies: sums.other_currencies.clone(),
         only: None,
-        is_converted: basis.into.is_some(),
+        is_converted: snapshot.into.is_some(),
         rates: Vec::new(),
         unconverted: sums.left_out.of_period.clone(),
         previous_unconverted: Vec::new(),
@@ -171,7 +171,7 @@ pub(super) fn answer(
     answer.cost_per_owned_hour = owned_price(&total, question.cost);
     answer.unused_commitment = unused(&total, question.cost).map(money);
     let (cost, find) = (question.cost, question.find.as_deref());
-    let names = &basis.allocation.names;
+    let names = &snapshot.allocation.names;
     let outer = Level {
         by: &question.by,
         names,

@@ -3,7 +3,7 @@
 use futures_util::TryStreamExt as _;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
-use super::basis::Basis;
+use super::snapshot::Snapshot;
 use super::compared::{DaysBefore, SameDays};
 use super::denomination::{Denomination, LeftOut, denominate, left_out};
 use super::payers::Payers;
@@ -92,10 +92,10 @@ impl std::iter::Sum for Figures {
 pub(super) async fn sums_of(
     db: &mut PgConnection,
     question: &Question,
-    basis: &Basis,
+    snapshot: &Snapshot,
     sequence: i64,
 ) -> sqlx::Result<Sums> {
-    let found = denominate(db, question, basis, sequence).await?;
+    let found = denominate(db, question, snapshot, sequence).await?;
     let Some(denomination) = &found.denomination else {
         return Ok(Sums {
             denomination: None,
@@ -105,9 +105,9 @@ pub(super) async fn sums_of(
             beyond: Default::default(),
         });
     };
-    let source = source_of(db, (question.dimensions(), &question.viewer), basis).await?;
-    let groups = groups(db, question, basis, denomination, source).await?;
-    let left_out = left_out(db, question, basis, &found, source).await?;
+    let source = source_of(db, (question.dimensions(), &question.viewer), snapshot).await?;
+    let groups = groups(db, question, snapshot, denomination, source).await?;
+    let left_out = left_out(db, question, snapshot, &found, source).await?;
     let (denomination, other_currencies) = (found.denomination, found.others);
     Ok(Sums { denomination, other_currencies, left_out, groups, beyond: Default::default() })
 }
@@ -115,18 +115,18 @@ pub(super) async fn sums_of(
 async fn groups(
     db: &mut PgConnection,
     question: &Question,
-    basis: &Basis,
+    snapshot: &Snapshot,
     denomination: &Denomination,
     source: Source,
 ) -> sqlx::Result<Vec<Sum>> {
-    let apart = Apart::of(question, basis);
+    let apart = Apart::of(question, snapshot);
     // Of the period before what is compared whole, up to where that is read by itself.
     let before = apart.as_ref().map_or(question.period.first(), |apart| apart.since(question));
     let is_alone = question.by.is_time() || before == question.period.previous().first();
     let compared = if is_alone { question.period } else { question.period.previous() };
     let rows = Rows {
         question,
-        basis,
+        snapshot,
         source,
         denomination: Some(denomination),
         first: compared.first(),
@@ -200,7 +200,7 @@ async fn groups(
     }
     drop(rows);
     if let Some(apart) = apart.filter(|_| !question.by.is_time()) {
-        for (key, inside, previous) in apart.sums(db, question, basis, denomination).await? {
+        for (key, inside, previous) in apart.sums(db, question, snapshot, denomination).await? {
             let figures = Figures { previous, ..Figures::default() };
             let place = *places.entry(key.clone()).or_insert_with(|| {
                 groups.push(Sum { key, ..Sum::default() });
@@ -240,8 +240,8 @@ pub(super) enum Apart<'a> {
 }
 
 impl<'a> Apart<'a> {
-    pub fn of(question: &Question, basis: &'a Basis) -> Option<Self> {
-        let same_days = basis.same_days.as_deref();
+    pub fn of(question: &Question, snapshot: &'a Snapshot) -> Option<Self> {
+        let same_days = snapshot.same_days.as_deref();
         match question.days_before() {
             Some(before) => {
                 let is_of_period_before = before.last < question.period.first();
@@ -273,7 +273,7 @@ impl<'a> Apart<'a> {
     pub fn rows<'r>(
         &'r self,
         question: &'r Question,
-        basis: &'r Basis,
+        snapshot: &'r Snapshot,
         denomination: Option<&'r Denomination>,
         source: Source,
     ) -> (Rows<'r>, Option<&'r SameDays>) {
@@ -282,7 +282,7 @@ impl<'a> Apart<'a> {
             Self::DaysBefore(before, same_days) => (&before.asked, before.last, *same_days),
         };
         let first = self.since(question);
-        (Rows { question: asked, basis, source, denomination, first, last }, same_days)
+        (Rows { question: asked, snapshot, source, denomination, first, last }, same_days)
     }
 
     /// What each group, and each within a group, cost.
@@ -290,11 +290,11 @@ impl<'a> Apart<'a> {
         &self,
         db: &mut PgConnection,
         question: &Question,
-        basis: &Basis,
+        snapshot: &Snapshot,
         denomination: &Denomination,
     ) -> sqlx::Result<Vec<(Option<String>, Option<String>, Decimal)>> {
-        let source = source_of(db, (self.dimensions(question), &question.viewer), basis).await?;
-        let (rows, same_days) = self.rows(question, basis, Some(denomination), source);
+        let source = source_of(db, (self.dimensions(question), &question.viewer), snapshot).await?;
+        let (rows, same_days) = self.rows(question, snapshot, Some(denomination), source);
         let mut query = QueryBuilder::<Postgres>::new("select ");
         query.push(rows.value("key", &question.by));
         query.push(" as key, ");
@@ -353,10 +353,10 @@ fn order(groups: &mut [Sum], by: Option<&Grouping>) {
 pub(super) async fn source_of<'a>(
     db: &mut PgConnection,
     (dimensions, viewer): (impl Iterator<Item = &'a Grouping> + Clone, &Viewer),
-    basis: &Basis,
+    snapshot: &Snapshot,
 ) -> sqlx::Result<Source> {
     let of_owners = |dimension: &Grouping| dimension.is_allocated() || dimension.is_time();
-    if basis.allocation.is_needed() && dimensions.clone().all(of_owners) {
+    if snapshot.allocation.is_needed() && dimensions.clone().all(of_owners) {
         let by_day = dimensions.clone().any(|dimension| *dimension == Grouping::Day);
         return Ok(match by_day {
             false => Source::Attributed,
@@ -364,14 +364,14 @@ pub(super) async fn source_of<'a>(
             true => Source::AttributedDays,
         });
     }
-    items_source_of(db, (dimensions, viewer), basis).await
+    items_source_of(db, (dimensions, viewer), snapshot).await
 }
 
 /// The coarsest of those that know what was bought.
 pub(super) async fn items_source_of<'a>(
     db: &mut PgConnection,
     (dimensions, viewer): (impl Iterator<Item = &'a Grouping> + Clone, &Viewer),
-    basis: &Basis,
+    snapshot: &Snapshot,
 ) -> sqlx::Result<Source> {
     let is_of_items = |dimension: &Grouping| match dimension {
         Grouping::Provider
@@ -388,7 +388,7 @@ pub(super) async fn items_source_of<'a>(
     };
     if dimensions.clone().all(is_of_items) {
         let by_day = dimensions.clone().any(|dimension| *dimension == Grouping::Day);
-        if basis.allocation.is_needed() {
+        if snapshot.allocation.is_needed() {
             return Ok(if by_day { Source::ItemDays } else { Source::Items });
         }
         // Without teams, what a lead sees is decided by a tag.
@@ -396,7 +396,7 @@ pub(super) async fn items_source_of<'a>(
             return Ok(if by_day { Source::TotalDays } else { Source::Totals });
         }
     }
-    keys_source_of(db, dimensions, basis).await
+    keys_source_of(db, dimensions, snapshot).await
 }
 
 /// Whether it is decided by who is charged, or by time.
@@ -409,9 +409,9 @@ fn is_of_charged(dimension: &Grouping) -> bool {
 pub(super) async fn keys_source_of<'a>(
     db: &mut PgConnection,
     dimensions: impl Iterator<Item = &'a Grouping> + Clone,
-    basis: &Basis,
+    snapshot: &Snapshot,
 ) -> sqlx::Result<Source> {
-    Ok(rollup_of(db, dimensions, &basis.visible).await?.allocated(&basis.allocation))
+    Ok(rollup_of(db, dimensions, &snapshot.visible).await?.allocated(&snapshot.allocation))
 }
 
 /// The coarsest of those that know keys and deliveries: noisy tags are kept with the charges of the deliveries they are

@@ -2,7 +2,7 @@
 
 use sqlx::{PgConnection, Postgres, QueryBuilder};
 
-use super::basis::Allocation;
+use super::snapshot::Allocation;
 use super::sql::{Source, push_filters, push_from, push_where};
 use super::{CostBasis, Grouping, Question};
 use crate::accounts::Viewer;

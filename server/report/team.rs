@@ -6,14 +6,14 @@ use serde::Serialize;
 use sqlx::PgConnection;
 
 use super::as_of::Error;
-use super::basis::{months, teams};
-use super::footing::Footing;
+use super::snapshot::{months, teams};
+use super::data_status::DataStatus;
 use super::over_time::{Series, Step};
 use super::owned_price::{OwnedPrice, owned_price};
 use super::shared_movement::{SharedMovement, TeamParts, shared_movements};
 use super::statement::{Cents, Finality, Restated, months_in_cents, restated_months};
 use super::unit_costs::{TeamUnit, units};
-use super::{Answers, BudgetLine, Group, Grouping, Movement, Question, Spend, Standing, Variance};
+use super::{Answers, BudgetLine, Group, Grouping, Movement, Question, Spend, Completeness, Variance};
 use crate::accounts::Viewer;
 use crate::allocation::{Configuration, BudgetOf, Entry};
 use crate::money::{Decimal, Money};
@@ -63,7 +63,7 @@ pub struct TeamReport {
     pub period: Period,
     pub previous_period: Period,
     #[serde(flatten)]
-    pub footing: Footing,
+    pub data_status: DataStatus,
     pub total: Option<Money>,
     pub previous: Option<Money>,
     /// The total, what is direct and what is shared in cents, as on the statement.
@@ -97,7 +97,8 @@ pub struct TeamReport {
     /// The largest first, up or down.
     pub movements: Vec<Movement>,
     pub movements_in_all: usize,
-    pub standing: Vec<Standing>,
+    #[serde(rename = "standing")]
+    pub completeness: Vec<Completeness>,
     /// Of every bill, also of those that the viewer sees nothing of but a part of shared costs.
     pub state: Finality,
     /// Months that were final as something else; what made them so stands on the statement.
@@ -309,7 +310,7 @@ pub async fn team_report(
     let of_year = Question { period: year, ..question.by(Grouping::Pool) };
     let year = answers.spend(db, &of_year).await?;
     let series = answers.over_time(db, &of_year, Step::Month, &year, COLORED).await?;
-    let standing = answers.standing(db, question.period, &question.viewer, by_pool.sequence).await?;
+    let completeness = answers.completeness(db, question.period, &question.viewer, by_pool.sequence).await?;
     let sequence = by_pool.sequence;
     let state = Finality::find(db, answers, question.period, by_pool.sequence).await?;
     let restated = restated_months(db, answers, &who, &question, &asked_by, sequence).await?;
@@ -329,7 +330,7 @@ pub async fn team_report(
         units,
         period: question.period,
         previous_period: question.period.previous(),
-        footing: Footing::from(&by_pool),
+        data_status: DataStatus::from(&by_pool),
         direct,
         shared: Part::of(&shared_costs, total),
         accelerator_hours: by_pool.accelerator_hours,
@@ -349,7 +350,7 @@ pub async fn team_report(
         shared_costs,
         by_team,
         breakdowns,
-        standing,
+        completeness,
         total: by_pool.total,
         previous: by_pool.previous,
         year,

@@ -8,13 +8,13 @@ use sqlx::{FromRow, PgConnection, Postgres, QueryBuilder, Row};
 use uuid::Uuid;
 
 use super::as_of::{Error, as_of};
-use super::basis::Basis;
+use super::snapshot::Snapshot;
 use super::denomination::denominate;
 use super::charges_and_credits::MonthChargesAndCredits;
 use super::sql::{Column, Measure, Rows};
 use super::statement::{Cents, month_in_cents, months_in_cents};
 use super::sums::{items_source_of, keys_source_of};
-use super::{Answers, Days, Filter, Footing, ChargesAndCredits, Group, Grouping, Question, Spend};
+use super::{Answers, Days, Filter, DataStatus, ChargesAndCredits, Group, Grouping, Question, Spend};
 use crate::accelerator::accelerator_hours;
 use crate::allocation::{Attributor, Facts, KeyRow, MonthConfiguration, Neighbours, Suggestion, suggest};
 use crate::money::Decimal;
@@ -29,7 +29,7 @@ const PLACES: u8 = 6;
 pub struct Unallocated {
     pub period: Period,
     #[serde(flatten)]
-    pub footing: Footing,
+    pub data_status: DataStatus,
     /// Null where nothing was billed.
     pub coverage: Option<Coverage>,
     /// The same in cents, as what teams are charged states them.
@@ -137,7 +137,7 @@ impl Answers {
         let of_month = configuration.of_month(question.period.last());
         let mut found = Unallocated {
             period: question.period,
-            footing: Footing::from(&spend),
+            data_status: DataStatus::from(&spend),
             coverage: None,
             stated: StatedCoverage::default(),
             months: Vec::new(),
@@ -146,8 +146,8 @@ impl Answers {
             has_teams: !of_month.teams.is_empty(),
         };
         // Nothing is compared here.
-        found.footing.rates.retain(|used| used.month >= question.period.first());
-        found.footing.previous_unconverted.clear();
+        found.data_status.rates.retain(|used| used.month >= question.period.first());
+        found.data_status.previous_unconverted.clear();
         let Some(total) = &spend.total else { return Ok(found) };
         // The months before are told in the same currency, whichever was the most used one in them.
         let asked = asked.beside(&spend);
@@ -312,19 +312,19 @@ fn owned(keys: &Keys, configuration: &MonthConfiguration<'_>, unallocated: &Char
 pub(super) async fn keys_of(
     db: &mut PgConnection,
     question: &Question,
-    basis: &Basis,
+    snapshot: &Snapshot,
     sequence: i64,
     first: i64,
     limit: Option<i64>,
 ) -> sqlx::Result<Keys> {
     let mut keys = Keys { found: Vec::new(), count: 0, neighbours: Neighbours::default() };
-    let Some(denomination) = denominate(db, question, basis, sequence).await?.denomination else {
+    let Some(denomination) = denominate(db, question, snapshot, sequence).await?.denomination else {
         return Ok(keys);
     };
     let rows = Rows {
         question,
-        basis,
-        source: keys_source_of(db, question.dimensions(), basis).await?,
+        snapshot,
+        source: keys_source_of(db, question.dimensions(), snapshot).await?,
         denomination: Some(&denomination),
         first: question.period.first(),
         last: question.period.last(),
@@ -379,7 +379,7 @@ pub(super) async fn keys_of(
         };
         keys.found.push((key, facts));
     }
-    let days = days_of_keys(db, question.period, basis, &keys.found).await?;
+    let days = days_of_keys(db, question.period, snapshot, &keys.found).await?;
     for (key, _) in &mut keys.found {
         key.days = days.get(&key.charge_key_id).copied();
     }
@@ -393,7 +393,7 @@ pub(super) async fn keys_of(
 async fn days_of_keys(
     db: &mut PgConnection,
     period: Period,
-    basis: &Basis,
+    snapshot: &Snapshot,
     keys: &[(UnallocatedKey, Facts)],
 ) -> sqlx::Result<HashMap<Uuid, Days>> {
     let mut query = QueryBuilder::<Postgres>::new(
@@ -405,7 +405,7 @@ async fn days_of_keys(
     query.push_bind(period.first().first_day());
     query.push(" and c.billing_month <= ");
     query.push_bind(period.last().first_day());
-    basis.visible.push(&mut query);
+    snapshot.visible.push(&mut query);
     query.push(" group by 1");
     let rows = query.build().fetch_all(db).await?;
     rows.iter()
@@ -440,7 +440,7 @@ async fn neighbours(
         let question = Question { filters, ..rows.question.clone() };
         let source = match dimension {
             Grouping::Account => {
-                items_source_of(db, (question.dimensions(), &question.viewer), rows.basis).await?
+                items_source_of(db, (question.dimensions(), &question.viewer), rows.snapshot).await?
             }
             // What is one machine's, keys tell.
             _ => rows.source,

@@ -22,7 +22,7 @@ use crate::ledger::{self, Archived, OriginalRow, Originals};
 use crate::money::{Currency, Decimal};
 use crate::period::Period;
 use crate::report::{
-    self, Answers, ChargeLine, Charges, EveryCharge, FileOfDelivery, Footing, Grouping, Order, Question,
+    self, Answers, ChargeLine, Charges, EveryCharge, FileOfDelivery, DataStatus, Grouping, Order, Question,
     RejectedRow, RowAddress, Spend, Trace,
 };
 
@@ -35,7 +35,7 @@ struct ListPage {
     /// Only the charges of this key; where a page of changes leads.
     key: Option<Uuid>,
     charges: Option<Charges>,
-    footing: Footing,
+    data_status: DataStatus,
     reporting_currency: Option<Currency>,
 }
 
@@ -63,10 +63,10 @@ pub async fn list(
     let (spend, charges) = find(&mut db, &answers, &question, key, asked.page).await?;
     match format {
         Format::Html => {
-            let footing = Footing::from(&spend);
-            choices::keep_currency(&mut asked, &footing);
+            let data_status = DataStatus::from(&spend);
+            choices::keep_currency(&mut asked, &data_status);
             let reporting_currency = exchange::reporting_currency(&mut db).await?;
-            respond::html(ListPage { layout, period, asked, key, charges, footing, reporting_currency })
+            respond::html(ListPage { layout, period, asked, key, charges, data_status, reporting_currency })
         }
         Format::Json | Format::Csv => respond::json(&charges),
     }
@@ -145,7 +145,7 @@ impl ListPage {
 
     /// Each currency alone, and all in one, where there are several.
     fn currencies(&self) -> Vec<choices::Choice> {
-        choices::currencies(&self.asked, &self.footing, self.reporting_currency.as_ref(), |asked| {
+        choices::currencies(&self.asked, &self.data_status, self.reporting_currency.as_ref(), |asked| {
             self.at(asked)
         })
     }

@@ -4,7 +4,7 @@ use super::question::Asked;
 use crate::accounts::Person;
 use crate::money::Currency;
 use crate::period::Period;
-use crate::report::{CostBasis, Footing, Standing};
+use crate::report::{CostBasis, DataStatus, Completeness};
 
 /// What is written, where it leads, and whether it is shown now.
 pub type Choice = (String, String, bool);
@@ -16,42 +16,42 @@ pub fn costs(asked: &Asked, at: impl Fn(&Asked) -> String) -> Vec<Choice> {
 
 /// From here on every link is about the same currency, whatever a filter makes the most used one: where nothing says what
 /// to convert into, the one that is shown.
-pub fn keep_currency(asked: &mut Asked, footing: &Footing) {
-    if asked.currency.is_none() && !footing.is_converted && !footing.other_currencies.is_empty() {
-        asked.currency.clone_from(&footing.currency);
+pub fn keep_currency(asked: &mut Asked, data_status: &DataStatus) {
+    if asked.currency.is_none() && !data_status.is_converted && !data_status.other_currencies.is_empty() {
+        asked.currency.clone_from(&data_status.currency);
     }
 }
 
 /// Each currency of the period alone, and all in one, where there are several.
 pub fn currencies(
     asked: &Asked,
-    footing: &Footing,
+    data_status: &DataStatus,
     reporting: Option<&Currency>,
     at: impl Fn(&Asked) -> String,
 ) -> Vec<Choice> {
-    let mut present: Vec<&Currency> = footing.other_currencies.iter().collect();
-    present.extend(footing.rates.iter().map(|used| &used.currency));
-    present.extend(footing.unconverted.iter().map(|left_out| &left_out.cost.currency));
-    present.extend(&footing.currency);
+    let mut present: Vec<&Currency> = data_status.other_currencies.iter().collect();
+    present.extend(data_status.rates.iter().map(|used| &used.currency));
+    present.extend(data_status.unconverted.iter().map(|left_out| &left_out.cost.currency));
+    present.extend(&data_status.currency);
     present.sort_unstable();
     present.dedup();
     // One that is not the one that was asked for is a way on.
-    let is_one = present.len() < 2 && absent_currency(asked, footing).is_none();
+    let is_one = present.len() < 2 && absent_currency(asked, data_status).is_none();
     if is_one && asked.convert_into.is_none() {
         return Vec::new();
     }
     let converted = &asked.convert_into;
-    let shown = footing.currency.as_ref();
+    let shown = data_status.currency.as_ref();
     let alone = |currency: &&Currency| {
-        let is_current = if footing.is_converted {
-            footing.only.as_ref() == Some(currency)
+        let is_current = if data_status.is_converted {
+            data_status.only.as_ref() == Some(currency)
         } else {
             shown == Some(currency)
         };
         (format!("{currency} only"), at(&asked.currency(currency)), is_current)
     };
     let all_in = |currency: &Currency| {
-        let is_current = footing.is_converted && footing.only.is_none() && shown == Some(currency);
+        let is_current = data_status.is_converted && data_status.only.is_none() && shown == Some(currency);
         (format!("All in {currency}"), at(&asked.convert_into(currency)), is_current)
     };
     let mut into: Vec<&Currency> = reporting.into_iter().chain(converted).collect();
@@ -63,9 +63,9 @@ pub fn currencies(
 }
 
 /// The currency that was asked for, where the period has others only.
-pub fn absent_currency<'a>(asked: &'a Asked, footing: &Footing) -> Option<&'a Currency> {
-    let is_alone = asked.convert_into.is_none() && footing.currency.is_none();
-    asked.currency.as_ref().filter(|_| is_alone && !footing.other_currencies.is_empty())
+pub fn absent_currency<'a>(asked: &'a Asked, data_status: &DataStatus) -> Option<&'a Currency> {
+    let is_alone = asked.convert_into.is_none() && data_status.currency.is_none();
+    asked.currency.as_ref().filter(|_| is_alone && !data_status.other_currencies.is_empty())
 }
 
 /// Periods around one that people ask for.
@@ -74,18 +74,18 @@ pub fn periods(period: Period, during: impl Fn(Period) -> String) -> Vec<Choice>
 }
 
 /// As somebody sees it: not everybody sees which billing account pays.
-pub fn standing_for(person: &Person, mut standing: Vec<Standing>) -> Vec<Standing> {
+pub fn standing_for(person: &Person, mut completeness: Vec<Completeness>) -> Vec<Completeness> {
     if !person.may_see_billing_accounts() {
-        standing.iter_mut().for_each(Standing::hide_billing_account);
+        completeness.iter_mut().for_each(Completeness::hide_billing_account);
     }
-    standing
+    completeness
 }
 
 /// Who bills it, distinguished by whether it may still change. What names its invoices and still lacks days of its month
 /// says so, since a bill can be called final too early.
-pub fn publishers(standing: &[Standing], is_provisional: bool) -> Vec<String> {
+pub fn publishers(completeness: &[Completeness], is_provisional: bool) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for provider in standing.chunk_by(|a, b| a.provider == b.provider) {
+    for provider in completeness.chunk_by(|a, b| a.provider == b.provider) {
         let matching = provider.iter().filter(|scope| scope.is_provisional == is_provisional).count();
         let mut remarks = Vec::new();
         if matching < provider.len() {
@@ -104,7 +104,7 @@ pub fn publishers(standing: &[Standing], is_provisional: bool) -> Vec<String> {
 }
 
 /// `stated until 28 September`: of a bill that is final and lacks days at the end of its month.
-fn short(scope: &Standing, is_named: bool) -> Option<String> {
+fn short(scope: &Completeness, is_named: bool) -> Option<String> {
     let day = scope.last_day.filter(|_| !scope.is_provisional)?;
     let is_short = day.succ_opt().is_some_and(|next| next < scope.month.days().end);
     let is_named = is_named && !scope.billing_account.is_empty();
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn a_final_bill_that_lacks_days_says_until_when_it_is_stated() {
-        let scope = |account: &str, is_provisional, day: &str| Standing {
+        let scope = |account: &str, is_provisional, day: &str| Completeness {
             provider: "NeoCloud".into(),
             billing_account: account.into(),
             month: "2026-09".parse().unwrap(),
@@ -128,7 +128,7 @@ mod tests {
             rejected_rows: 0,
             deliveries: Vec::new(),
         };
-        let described = |scopes: &[Standing]| publishers(scopes, false).join(", ");
+        let described = |scopes: &[Completeness]| publishers(scopes, false).join(", ");
         assert_eq!(described(&[scope("a", false, "2026-09-28")]), "NeoCloud (stated until 28 September)");
         assert_eq!(described(&[scope("a", false, "2026-09-30")]), "NeoCloud");
         assert_eq!(described(&[scope("a", false, "")]), "NeoCloud", "it states no days");

@@ -75,12 +75,12 @@ pub async fn show(
     match format {
         Format::Json => respond::json(&it),
         Format::Csv => {
-            let currency = it.footing.currency.as_ref();
+            let currency = it.data_status.currency.as_ref();
             let lines: Vec<Line<'_>> = it.keys.iter().map(|key| Line { key, currency }).collect();
             csv::answer(&format!("unallocated-{period}"), &lines)
         }
         Format::Html => {
-            choices::keep_currency(&mut asked, &it.footing);
+            choices::keep_currency(&mut asked, &it.data_status);
             let chart = over_time(&it);
             let reporting_currency = exchange::reporting_currency(&mut db).await?;
             respond::html(Page { layout, period, asked, it, chart, reporting_currency })
@@ -118,7 +118,7 @@ impl Page {
     /// Each currency of the period alone, and all in one, where there are several.
     fn currencies(&self) -> Vec<choices::Choice> {
         let reporting = self.reporting_currency.as_ref();
-        choices::currencies(&self.asked, &self.it.footing, reporting, |asked| self.at(asked))
+        choices::currencies(&self.asked, &self.it.data_status, reporting, |asked| self.at(asked))
     }
 
     /// Those that are not shown, and all in one.
@@ -132,7 +132,7 @@ impl Page {
     }
 
     fn coverage(&self) -> Option<(&Coverage, &Currency)> {
-        self.it.coverage.as_ref().zip(self.it.footing.currency.as_ref())
+        self.it.coverage.as_ref().zip(self.it.data_status.currency.as_ref())
     }
 
     /// What would give the keys an owner, of this page.
@@ -244,9 +244,9 @@ fn over_time(it: &Unallocated) -> chart::Stack {
         is_other,
     };
     chart::Stack {
-        title: format!("{} by month: allocated and not", it.footing.cost.label()),
+        title: format!("{} by month: allocated and not", it.data_status.cost.label()),
         description: "Stacked columns; the table below has the same figures.".to_owned(),
-        unit: it.footing.currency.as_ref().map(ToString::to_string).unwrap_or_default(),
+        unit: it.data_status.currency.as_ref().map(ToString::to_string).unwrap_or_default(),
         buckets: it
             .months
             .iter()

@@ -433,8 +433,8 @@ async fn missing(app: &mut TestApp) -> Missing {
     let invoices = json("/invoices/2026-09.json").await;
     assert_eq!(invoices["lines"][0]["rejected_rows"], rows, "{invoices}");
     let page = app.get("/spend/2026-09").await.body;
-    let standing = html::texts(&page, "details.data table.fit td:last-child").pop();
-    assert_eq!(standing, Some(rows.to_string()));
+    let data_status = html::texts(&page, "details.data table.fit td:last-child").pop();
+    assert_eq!(data_status, Some(rows.to_string()));
     for (delivery, rows) in &of_deliveries {
         let delivery = app.get(&format!("/imports/{delivery}.json")).await;
         let delivery: serde_json::Value = serde_json::from_str(&delivery.body).unwrap();

@@ -335,7 +335,7 @@ async fn several_currencies_are_converted_and_what_lacks_a_rate_is_named(db: PgP
     assert_eq!(found[0]["months"], serde_json::json!(["2026-08", "2026-09"]));
     let page = finance.get("/overview").await.body;
     let left_out = "there is no exchange rate: 100.00 EUR of September 2026; 80.00 EUR of August 2026.";
-    assert!(html::text(&page, ".standing").contains(left_out), "{}", html::text(&page, ".standing"));
+    assert!(html::text(&page, ".data-status").contains(left_out), "{}", html::text(&page, ".data-status"));
     assert!(html::text(&page, "#attention").contains("Amounts in EUR of August 2026 and September 2026"));
     assert_eq!(html::attributes(&page, "#attention a", "href"), ["/rates"]);
     // Who bills only in that currency is there, without figures.

@@ -156,11 +156,11 @@ async fn a_page_says_what_may_still_change(db: PgPool) {
     let (_ledger, mut finance) = finance(db).await;
     let page = finance.get("/spend/2026-09").await.body;
     assert!(page.contains("Provisional") && page.contains("NeoCloud"));
-    let standing = html::text(&page, ".standing");
+    let data_status = html::text(&page, ".data-status");
     let compared = "September 2026 is stated up to September 7, 2026 and compared with the same";
-    assert!(standing.contains(compared), "{standing}");
+    assert!(data_status.contains(compared), "{data_status}");
     let why = finance.get("/variance/2026-09").await.body;
-    assert!(html::text(&why, ".standing").contains(compared));
+    assert!(html::text(&why, ".data-status").contains(compared));
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -185,8 +185,8 @@ async fn one_bill_that_ends_early_does_not_make_the_month_end_early(db: PgPool) 
     let sentence = "Some bills of August 2026 end by August 14, 2026; each bill is compared with its same days of \
                     July 2026.";
     for page in ["/spend/2026-08", "/variance/2026-08", "/overview"] {
-        let standing = html::text(&finance.get(page).await.body, ".standing");
-        assert!(standing.contains(sentence), "{page}: {standing}");
+        let data_status = html::text(&finance.get(page).await.body, ".data-status");
+        assert!(data_status.contains(sentence), "{page}: {data_status}");
     }
 }
 

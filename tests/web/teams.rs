@@ -424,7 +424,7 @@ async fn what_was_final_as_something_else_is_said_on_the_statement(db: PgPool) {
     let since = format!(",20.00,2026-09 as of version {sequence},\"version ");
     assert!(total.contains(&since) && total.ends_with(", the allocation: a change (because)\""), "{total}");
     let team_page = finance.get("/teams/vision/2026-09").await.body;
-    let line = html::texts(&team_page, "p.standing").join(" ");
+    let line = html::texts(&team_page, "p.data-status").join(" ");
     assert!(
         line.contains("Restated: September 2026 was 100.00 when its bills were final and is 120.00 now."),
         "{line}"
@@ -518,10 +518,10 @@ async fn a_team_that_begins_later_is_not_said_to_have_cost_nothing(db: PgPool) {
             assert!(said.starts_with("Research is not there in August 2026") && said.contains(why), "{said}");
         }
         let page = browser.get("/teams/research/2026-08..2026-09").await.body;
-        assert!(html::texts(&page, "p.standing").join(" ").contains("Counted is September 2026"), "{page}");
+        assert!(html::texts(&page, "p.data-status").join(" ").contains("Counted is September 2026"), "{page}");
         // What a lead sees of August is less, and no price has changed by that.
         let page = browser.get("/variance/2026-09").await.body;
-        let said = html::texts(&page, "p.standing").join(" ");
+        let said = html::texts(&page, "p.data-status").join(" ");
         assert_eq!(said.contains("Teams joined or left"), why == "none of yours", "{said}");
     }
 }

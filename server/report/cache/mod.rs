@@ -14,7 +14,7 @@ use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use super::as_of::{Error, as_of};
-use super::basis::{Allocation, Basis, Names, months, teams};
+use super::snapshot::{Allocation, Snapshot, Names, months, teams};
 use super::charges::Ranked;
 use super::compared::SameDays;
 use super::charges_and_credits::{self, MonthChargesAndCredits};
@@ -24,7 +24,7 @@ use super::over_time::{self, Days, Series, Step};
 use super::owned_hours;
 use super::reconciliation::{Booked, Reconciliation, booked_of, reconcile};
 use super::spend::{self, Spend};
-use super::standing::{self, Standing, rejected_rows};
+use super::completeness::{self, Completeness, rejected_rows};
 use super::sums::{Sums, sums_of};
 use super::tags::tag_names_of;
 use super::unallocated::{self, Keys};
@@ -46,7 +46,7 @@ use crate::cache::{self, Cache};
 type Scopes = Option<Arc<Vec<i64>>>;
 
 /// A question, and what decides its answer.
-type Key = (Question, Basis);
+type Key = (Question, Snapshot);
 /// What a viewer sees of a period.
 type Seen = (Period, Viewer, Arc<Visible>, Arc<Allocation>);
 /// What decides how a month is allocated: what counts in it, its rates, and the version of the configuration. And the day of this
@@ -82,7 +82,7 @@ pub struct Answers {
     tag_names: Cache<(Seen, i64), Vec<String>>,
     scopes: Cache<Seen, Vec<i64>>,
     /// By sequence: a delivery of another month may correct rows of these.
-    standing: Cache<(Period, Scopes, i64), Vec<Standing>>,
+    completeness: Cache<(Period, Scopes, i64), Vec<Completeness>>,
     /// What counts at a sequence does not change either, but its rows may have been loaded again since.
     visible: Cache<Counted, Visible>,
     rates: Cache<(BillingMonth, BillingMonth, i64), Rates>,
@@ -153,11 +153,11 @@ impl Answers {
     /// What charges add up to: the price of an hour owned follows from what is owned in the answer alone.
     pub(super) async fn added_up(&self, db: &mut PgConnection, question: &Question) -> Result<Spend, Error> {
         let sequence = as_of(db, question.sequence).await?;
-        let basis = self.basis(db, question, sequence).await?;
+        let snapshot = self.snapshot(db, question, sequence).await?;
         let everything = timeless(question);
-        let key = (everything.clone(), basis.clone());
+        let key = (everything.clone(), snapshot.clone());
         // Apart from the answer, which may wait for it in two places.
-        let asked = Box::pin(sums_of(&mut *db, &everything, &basis, sequence));
+        let asked = Box::pin(sums_of(&mut *db, &everything, &snapshot, sequence));
         let sums = if question.is_of_first && self.sums.known(&key).is_none() {
             let first = async {
                 let sums = asked.await?;
@@ -175,7 +175,7 @@ impl Answers {
         // Deliveries of other months move the sequence on and leave the sums as they are.
         let (question, rejected) = (question.clone(), *rejected);
         let answer = compute::over(sums.groups.len(), move || {
-            spend::answer(&question, &sums, &basis, sequence, rejected)
+            spend::answer(&question, &sums, &snapshot, sequence, rejected)
         });
         Ok(answer.await.map_err(sqlx::Error::from)?)
     }
@@ -183,10 +183,10 @@ impl Answers {
     /// As [`variance::variance`].
     pub async fn variance(&self, db: &mut PgConnection, question: &Question) -> Result<Variance, Error> {
         let sequence = as_of(db, question.sequence).await?;
-        let basis = self.basis(db, question, sequence).await?;
+        let snapshot = self.snapshot(db, question, sequence).await?;
         let everything = timeless(question);
-        let key = (everything.clone(), basis.clone());
-        let answer = variance::variance_of(db, &everything, &basis, sequence);
+        let key = (everything.clone(), snapshot.clone());
+        let answer = variance::variance_of(db, &everything, &snapshot, sequence);
         let answer = self.variance.get(key, answer).await?;
         Ok(Variance { sequence, ..Variance::clone(&answer) })
     }
@@ -200,21 +200,21 @@ impl Answers {
         first: i64,
         limit: Option<i64>,
     ) -> sqlx::Result<Arc<Keys>> {
-        let basis = self.basis(db, question, sequence).await?;
+        let snapshot = self.snapshot(db, question, sequence).await?;
         let everything = timeless(question);
-        let keys = unallocated::keys_of(db, &everything, &basis, sequence, first, limit);
-        self.unallocated.get(((everything.clone(), basis.clone()), first, limit), keys).await
+        let keys = unallocated::keys_of(db, &everything, &snapshot, sequence, first, limit);
+        self.unallocated.get(((everything.clone(), snapshot.clone()), first, limit), keys).await
     }
 
     /// The keys that a list of charges begins with, as `ask` answers them.
     pub(super) async fn ranked_keys(
         &self,
         question: &Question,
-        basis: &Basis,
+        snapshot: &Snapshot,
         key: Option<Uuid>,
         ask: impl Future<Output = sqlx::Result<Ranked>>,
     ) -> sqlx::Result<Arc<Ranked>> {
-        self.ranked.get(((timeless(question), basis.clone()), key), ask).await
+        self.ranked.get(((timeless(question), snapshot.clone()), key), ask).await
     }
 
     /// What was charged and credited in the month of a question, and what of that nobody owns.
@@ -224,10 +224,10 @@ impl Answers {
         question: &Question,
         sequence: i64,
     ) -> sqlx::Result<MonthChargesAndCredits> {
-        let basis = self.basis(db, question, sequence).await?;
+        let snapshot = self.snapshot(db, question, sequence).await?;
         let everything = timeless(question);
-        let key = (everything.clone(), basis.clone());
-        Ok(*self.charges_and_credits.get(key, charges_and_credits::of_month(db, &everything, &basis, sequence)).await?)
+        let key = (everything.clone(), snapshot.clone());
+        Ok(*self.charges_and_credits.get(key, charges_and_credits::of_month(db, &everything, &snapshot, sequence)).await?)
     }
 
     /// A period beside its invoices, as the ledger stands or stood.
@@ -253,10 +253,10 @@ impl Answers {
         spend: &Spend,
         top: usize,
     ) -> sqlx::Result<Series> {
-        let basis = self.basis(db, question, spend.sequence).await?;
+        let snapshot = self.snapshot(db, question, spend.sequence).await?;
         let everything = timeless(question);
-        let key = ((everything.clone(), basis.clone()), step, top);
-        let series = over_time::over_time_of(db, &everything, step, &basis, spend.sequence, top);
+        let key = ((everything.clone(), snapshot.clone()), step, top);
+        let series = over_time::over_time_of(db, &everything, step, &snapshot, spend.sequence, top);
         Ok(Series::clone(&*self.over_time.get(key, series).await?))
     }
 
@@ -267,10 +267,10 @@ impl Answers {
         question: &Question,
         sequence: i64,
     ) -> sqlx::Result<Arc<BTreeMap<Option<String>, Days>>> {
-        let basis = self.basis(db, question, sequence).await?;
+        let snapshot = self.snapshot(db, question, sequence).await?;
         let everything = timeless(question);
-        let key = (everything.clone(), basis.clone());
-        self.days.get(key, over_time::days_of(db, &everything, &basis, sequence)).await
+        let key = (everything.clone(), snapshot.clone());
+        self.days.get(key, over_time::days_of(db, &everything, &snapshot, sequence)).await
     }
 
     /// The machines that a question is about, as of the step of an answer.
@@ -280,10 +280,10 @@ impl Answers {
         question: &Question,
         sequence: i64,
     ) -> sqlx::Result<Vec<Machine>> {
-        let basis = self.basis(db, question, sequence).await?;
+        let snapshot = self.snapshot(db, question, sequence).await?;
         let everything = timeless(question);
-        let key = (everything.clone(), basis.clone());
-        let machines = machines::machines_of(db, &everything, &basis, sequence);
+        let key = (everything.clone(), snapshot.clone());
+        let machines = machines::machines_of(db, &everything, &snapshot, sequence);
         Ok(Vec::clone(&*self.machines.get(key, machines).await?))
     }
 
@@ -305,17 +305,17 @@ impl Answers {
     }
 
     /// Every account and month of a period that the viewer sees, by provider.
-    pub async fn standing(
+    pub async fn completeness(
         &self,
         db: &mut PgConnection,
         period: Period,
         viewer: &Viewer,
         sequence: i64,
-    ) -> sqlx::Result<Vec<Standing>> {
+    ) -> sqlx::Result<Vec<Completeness>> {
         let scopes = self.scopes(db, period, viewer, sequence).await?;
         let among = scopes.as_ref().map(|scopes| scopes.as_slice());
-        let standing = standing::standing_of(db, period, among, sequence);
-        Ok(Vec::clone(&*self.standing.get((period, scopes.clone(), sequence), standing).await?))
+        let completeness = completeness::completeness_of(db, period, among, sequence);
+        Ok(Vec::clone(&*self.completeness.get((period, scopes.clone(), sequence), completeness).await?))
     }
 
     /// The latest month in which the viewer is charged something that counts now.
@@ -348,7 +348,7 @@ impl Answers {
         viewer: &Viewer,
         sequence: i64,
     ) -> sqlx::Result<Vec<BillingMonth>> {
-        let mut months = standing::months(db).await?;
+        let mut months = completeness::months(db).await?;
         let configuration = self.configuration(db, sequence).await?;
         if *viewer == Viewer::Everything || !configuration.has_teams() || months.len() <= LOOKED_INTO {
             return Ok(months);
@@ -358,7 +358,7 @@ impl Answers {
             let seen: BTreeSet<String> =
                 teams(&configuration, viewer, *first, *last).into_iter().map(|(_, team)| team).collect();
             let seen: Vec<String> = seen.into_iter().collect();
-            let summed = standing::months_summed_for(db, &seen).await?;
+            let summed = completeness::months_summed_for(db, &seen).await?;
             months.extend(before.into_iter().filter(|month| summed.contains(month)));
         }
         Ok(months)
@@ -379,17 +379,17 @@ impl Answers {
         let question = Question { by: Grouping::Month, ..Question::of(period, viewer.clone()) };
         let allocation = self.allocation(db, &question, sequence).await?;
         let key = (period, viewer.clone(), Arc::clone(&visible), Arc::clone(&allocation));
-        let scopes = standing::scopes_of(db, period, viewer, &visible, &allocation);
+        let scopes = completeness::scopes_of(db, period, viewer, &visible, &allocation);
         self.scopes.get(key, scopes).await.map(Some)
     }
 
     /// What decides the answer to a question as of a sequence.
-    pub(super) async fn basis(
+    pub(super) async fn snapshot(
         &self,
         db: &mut PgConnection,
         question: &Question,
         sequence: i64,
-    ) -> sqlx::Result<Basis> {
+    ) -> sqlx::Result<Snapshot> {
         let (first, last) = (question.period.previous().first(), question.period.last());
         let into = self.converts_into(db, question, sequence).await?;
         let rates = match &into {
@@ -403,7 +403,7 @@ impl Answers {
             found.map(|same_days| same_days.map(Arc::new))
         };
         let same_days = self.same_days.get(key, find).await?;
-        Ok(Basis {
+        Ok(Snapshot {
             visible,
             rates,
             into,

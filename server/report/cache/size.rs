@@ -14,7 +14,7 @@ use crate::report::hourly::{HourlyWay, Ways};
 use crate::report::machines::Machine;
 use crate::report::over_time::{Days, Series};
 use crate::report::reconciliation::Booked;
-use crate::report::standing::Standing;
+use crate::report::completeness::Completeness;
 use crate::report::sums::{Sum, Sums};
 use crate::report::unallocated::Keys;
 use crate::report::variance::Variance;
@@ -116,7 +116,7 @@ impl SizeInCache for Vec<i64> {
     }
 }
 
-impl SizeInCache for Vec<Standing> {
+impl SizeInCache for Vec<Completeness> {
     fn size_in_cache(&self) -> usize {
         size_of_val(self.as_slice()) + self.len() * 80
     }

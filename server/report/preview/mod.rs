@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use sqlx::PgConnection;
 
-use super::basis::{Allocation, Basis, Names};
+use super::snapshot::{Allocation, Snapshot, Names};
 use super::consequences::consequences;
 use super::denomination::Unconverted;
-use super::standing::{final_since, months};
+use super::completeness::{final_since, months};
 use super::sums::sums_of;
 use super::{Answers, CostBasis, Grouping, Question};
 use crate::accounts::Viewer;
@@ -172,7 +172,7 @@ async fn teams(
     };
     let visible = Visible::find(db, of_month.month, of_month.month, sequence).await?;
     let rates = of_month.rates.clone();
-    let mut basis = Basis {
+    let mut snapshot = Snapshot {
         visible: visible.into(),
         rates: rates.into(),
         into: currency.cloned(),
@@ -182,8 +182,8 @@ async fn teams(
     let mut unconverted = Vec::new();
     let mut teams: Vec<TeamOfPreview> = Vec::new();
     for (is_after, allocated) in [(false, &of_month.before), (true, &of_month.after)] {
-        basis.allocation = Allocation { months: vec![allocated.clone()], ..Allocation::default() }.into();
-        let sums = sums_of(db, &question, &basis, sequence).await?;
+        snapshot.allocation = Allocation { months: vec![allocated.clone()], ..Allocation::default() }.into();
+        let sums = sums_of(db, &question, &snapshot, sequence).await?;
         unconverted = sums.left_out.of_period;
         for sum in sums.groups {
             let place = teams.iter().position(|team| team.team == sum.key).unwrap_or_else(|| {

@@ -12,7 +12,7 @@ use crate::exchange::Used;
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
 use crate::report::Grouping;
-use crate::report::basis::Names;
+use crate::report::snapshot::Names;
 use crate::report::denomination::PLACES;
 
 /// Keys that are shown.
@@ -53,7 +53,7 @@ fn moved(sides: &[Sides]) -> String {
     let rows: Vec<String> = sides
         .iter()
         .map(|it| {
-            let (basis, before, after) = (it.after.basis_id, it.before.set_id, it.after.set_id);
+            let (snapshot, before, after) = (it.after.basis_id, it.before.set_id, it.after.set_id);
             format!("(uuid '{basis}', uuid '{before}', uuid '{after}')")
         })
         .collect();

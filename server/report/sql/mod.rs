@@ -9,7 +9,7 @@ use sqlx::{Postgres, QueryBuilder};
 
 use self::owners::{owner_value, push_tagged, push_teams};
 pub use self::rows::{Column, Measure, Rows};
-use super::basis::Allocation;
+use super::snapshot::Allocation;
 use super::{CostBasis, Filter, Grouping};
 use crate::accounts::Viewer;
 use crate::allocation::{COMMITMENT_STATUS, IS_ACCELERATED, IS_UNUSED_COMMITMENT, MonthAllocation};

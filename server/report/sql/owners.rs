@@ -3,7 +3,7 @@
 
 use sqlx::{Postgres, QueryBuilder};
 
-use crate::report::basis::Allocation;
+use crate::report::snapshot::Allocation;
 use crate::report::{Filter, Grouping};
 
 /// Where an attribution says a dimension. `None` for those that the charge says.

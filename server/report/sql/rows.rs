@@ -6,7 +6,7 @@ use super::owners::{divided_value, owner_column, owner_value, push_attributed, p
 use super::{Source, by_month, push_filter, push_from, push_value, push_where};
 use crate::accounts::Viewer;
 use crate::period::BillingMonth;
-use crate::report::basis::{Allocation, Basis};
+use crate::report::snapshot::{Allocation, Snapshot};
 use crate::report::compared::SameDays;
 use crate::report::denomination::Denomination;
 use crate::report::question::SHARED;
@@ -16,7 +16,7 @@ use crate::report::{CostBasis, Filter, Grouping, Question};
 /// and shared costs divided. Amounts are added before they are multiplied: there are few sums, and many rows.
 pub struct Rows<'a> {
     pub question: &'a Question,
-    pub basis: &'a Basis,
+    pub snapshot: &'a Snapshot,
     pub source: Source,
     /// Without one, amounts of every currency, as they are.
     pub denomination: Option<&'a Denomination>,
@@ -70,7 +70,7 @@ impl Measure {
 
 impl Rows<'_> {
     fn allocation(&self) -> &Allocation {
-        &self.basis.allocation
+        &self.snapshot.allocation
     }
 
     /// Whether shared costs are divided among teams in these rows.
@@ -220,7 +220,7 @@ impl Rows<'_> {
         }
         push_from(query, self.source, self.allocation());
         let months = (self.first, self.last);
-        push_where(query, self.source, months, &self.basis.visible, self.allocation());
+        push_where(query, self.source, months, &self.snapshot.visible, self.allocation());
         if let Some(same_days) = same_days {
             same_days.push_where(query, self.source);
         }

@@ -13,9 +13,9 @@ use serde::Serialize;
 use sqlx::PgConnection;
 
 use super::as_of::Error;
-use super::footing::Footing;
+use super::data_status::DataStatus;
 use super::team::{SeenTeam, TeamName};
-use super::{Answers, Group, Grouping, Question, Standing};
+use super::{Answers, Group, Grouping, Question, Completeness};
 use crate::accounts::Viewer;
 use crate::allocation::Configuration;
 use crate::money::{Decimal, Money};
@@ -36,7 +36,7 @@ pub struct Statement {
     pub who: SeenTeam,
     pub period: Period,
     #[serde(flatten)]
-    pub footing: Footing,
+    pub data_status: DataStatus,
     /// Null where nothing was billed.
     pub total: Option<Money>,
     pub direct: Decimal,
@@ -46,7 +46,8 @@ pub struct Statement {
     pub state: Finality,
     /// Months that were final as something else.
     pub restated: Vec<Restated>,
-    pub standing: Vec<Standing>,
+    #[serde(rename = "standing")]
+    pub completeness: Vec<Completeness>,
     /// What the statements of all teams and the unallocated part sum to; for who sees everything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of_everyone: Option<OfEveryone>,
@@ -191,13 +192,13 @@ pub async fn statement(
         team.order();
     }
     teams.retain(|team| team.team == who.team || !team.direct.is_empty() || !team.shared.is_empty());
-    let standing = answers.standing(db, question.period, &question.viewer, spend.sequence).await?;
+    let completeness = answers.completeness(db, question.period, &question.viewer, spend.sequence).await?;
     // Every bill of a month moves the weights that shared costs are divided by, whoever sees it.
     let state = Finality::find(db, answers, question.period, spend.sequence).await?;
-    let mut footing = Footing::from(&spend);
+    let mut data_status = DataStatus::from(&spend);
     // Nothing is compared here.
-    footing.rates.retain(|used| used.month >= question.period.first());
-    footing.previous_unconverted.clear();
+    data_status.rates.retain(|used| used.month >= question.period.first());
+    data_status.previous_unconverted.clear();
     let total: Decimal = teams.iter().map(|team| team.total).sum();
     let shared = teams.iter().flat_map(|team| &team.shared).map(|part| part.amount).sum();
     Ok(Statement {
@@ -210,8 +211,8 @@ pub async fn statement(
         of_everyone: (*viewer == Viewer::Everything).then_some(of_everyone),
         state,
         restated,
-        standing,
-        footing,
+        completeness,
+        data_status,
     })
 }
 
@@ -261,8 +262,8 @@ impl Finality {
         period: Period,
         sequence: i64,
     ) -> Result<Self, Error> {
-        let standing = answers.standing(db, period, &Viewer::Everything, sequence).await?;
-        let is_open = standing.is_empty() || standing.iter().any(|scope| scope.is_provisional);
+        let completeness = answers.completeness(db, period, &Viewer::Everything, sequence).await?;
+        let is_open = completeness.is_empty() || completeness.iter().any(|scope| scope.is_provisional);
         Ok(if is_open { Self::Provisional } else { Self::Final })
     }
 

@@ -10,7 +10,7 @@ use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
 use crate::report::as_of::Error;
 use crate::report::events::{Event, EventOf, events_at};
-use crate::report::standing::final_since;
+use crate::report::completeness::final_since;
 use crate::report::team::{SeenTeam, seen_team};
 use crate::report::{Answers, Grouping, Question};
 

@@ -12,7 +12,7 @@ use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 pub use parts::Parts;
 
 use super::as_of::Error;
-use super::basis::Basis;
+use super::snapshot::Snapshot;
 use super::compared::{Compared, SameDays};
 use super::denomination::{Unconverted, denominate, left_out};
 use super::question::SHARED;
@@ -165,28 +165,28 @@ async fn items_of(
 
 /// Compares a question's period with the one of the same length before it.
 pub async fn variance(db: &mut PgConnection, question: &Question) -> Result<Variance, Error> {
-    let (sequence, basis) = Basis::find(db, question).await?;
-    Ok(variance_of(db, question, &basis, sequence).await?)
+    let (sequence, snapshot) = Snapshot::find(db, question).await?;
+    Ok(variance_of(db, question, &snapshot, sequence).await?)
 }
 
 /// As [`variance`], where it is known what counts.
 pub(super) async fn variance_of(
     db: &mut PgConnection,
     question: &Question,
-    basis: &Basis,
+    snapshot: &Snapshot,
     sequence: i64,
 ) -> sqlx::Result<Variance> {
     let mut answer = Variance {
         period: question.period,
         previous_period: question.period.previous(),
-        compared: Compared::of(question, basis.same_days.as_deref()),
+        compared: Compared::of(question, snapshot.same_days.as_deref()),
         sequence,
         cost: question.cost,
         currency: None,
         previous: None,
         total: None,
         parts: Parts::default(),
-        teams_moved: basis.allocation.teams_moved(),
+        teams_moved: snapshot.allocation.teams_moved(),
         movements: Arc::default(),
         other_currencies: Vec::new(),
         only: None,
@@ -194,7 +194,7 @@ pub(super) async fn variance_of(
         unconverted: Vec::new(),
         previous_unconverted: Vec::new(),
     };
-    let denominated = denominate(db, question, basis, sequence).await?;
+    let denominated = denominate(db, question, snapshot, sequence).await?;
     answer.other_currencies.clone_from(&denominated.others);
     let Some(denomination) = &denominated.denomination else {
         return Ok(answer);
@@ -203,15 +203,15 @@ pub(super) async fn variance_of(
         answer.only = Some(question.currency.as_ref().unwrap_or(denomination.currency()).clone());
     }
     let filtered = Question { by: Grouping::Month, then: None, ..question.clone() };
-    let source = items_source_of(db, (filtered.dimensions(), &filtered.viewer), basis).await?;
-    let apart = Apart::of(&filtered, basis);
+    let source = items_source_of(db, (filtered.dimensions(), &filtered.viewer), snapshot).await?;
+    let apart = Apart::of(&filtered, snapshot);
     let first_day = question.period.first().first_day();
     let before = apart.as_ref().map_or(question.period.first(), |apart| apart.since(question));
     let is_alone = before == question.period.previous().first();
     let compared = if is_alone { question.period } else { question.period.previous() };
     let rows = Rows {
         question: &filtered,
-        basis,
+        snapshot,
         source,
         denomination: Some(denomination),
         first: compared.first(),
@@ -219,8 +219,8 @@ pub(super) async fn variance_of(
     };
     let mut items = items_of(db, &rows, None, (before.first_day(), first_day)).await?;
     if let Some(apart) = &apart {
-        let source = items_source_of(db, (apart.dimensions(&filtered), &filtered.viewer), basis).await?;
-        let (rows, same_days) = apart.rows(&filtered, basis, Some(denomination), source);
+        let source = items_source_of(db, (apart.dimensions(&filtered), &filtered.viewer), snapshot).await?;
+        let (rows, same_days) = apart.rows(&filtered, snapshot, Some(denomination), source);
         // All of these are of before, whichever month they are in.
         let after = question.period.last().next().first_day();
         for (item, Sides { before, .. }) in items_of(db, &rows, same_days, (after, after)).await? {
@@ -244,7 +244,7 @@ pub(super) async fn variance_of(
             continue;
         }
         let shared = Some(item.usage_type.clone()).filter(is_shared);
-        let named = shared.as_ref().map(|pool| basis.allocation.names.label(&Grouping::Pool, Some(pool)));
+        let named = shared.as_ref().map(|pool| snapshot.allocation.names.label(&Grouping::Pool, Some(pool)));
         let has_quantity = !before.quantity.is_zero() || !after.quantity.is_zero();
         movements.push(Movement {
             provider: item.provider,
@@ -275,7 +275,7 @@ pub(super) async fn variance_of(
     answer.currency = Some(denomination.currency().clone());
     (answer.previous, answer.total) = (Some(money(previous)), Some(money(total)));
     answer.rates = denomination.used();
-    let left_out = left_out(db, question, basis, &denominated, source).await?;
+    let left_out = left_out(db, question, snapshot, &denominated, source).await?;
     (answer.unconverted, answer.previous_unconverted) = (left_out.of_period, left_out.of_previous);
     Ok(answer)
 }

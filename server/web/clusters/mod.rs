@@ -38,7 +38,7 @@ use crate::web::question::Asked;
 
 /// How a cluster stands: its last whole month, and what waits.
 #[derive(Serialize)]
-pub struct Standing {
+pub struct ClusterStatus {
     pub cluster: String,
     pub name: String,
     pub site: String,
@@ -54,7 +54,7 @@ pub struct Standing {
     pub per_productive_hour: Option<Decimal>,
 }
 
-impl Standing {
+impl ClusterStatus {
     fn of(asset_register: &AssetRegister, cluster: &Cluster, months: &[ClusterMonth], rates: &Rates) -> Self {
         let this_month = BillingMonth::of(clock::now().date_naive());
         let mut stated = months.iter().filter(|it| !it.sums.is_empty());
@@ -124,21 +124,21 @@ fn to_delivery(delivery: &i64) -> String {
 #[template(path = "clusters/index.html")]
 struct Page {
     layout: Layout,
-    clusters: Vec<Standing>,
+    clusters: Vec<ClusterStatus>,
     /// Proposals that wait for a decision.
     waiting: i64,
 }
 
-async fn standings(db: &mut PgConnection, computed: &Months) -> Result<Vec<Standing>> {
+async fn cluster_statuses(db: &mut PgConnection, computed: &Months) -> Result<Vec<ClusterStatus>> {
     let (revision, asset_register) = onprem::current(&mut *db).await?;
     let today = clock::now().date_naive();
-    let mut standings = Vec::new();
+    let mut cluster_statuses = Vec::new();
     for cluster in asset_register.clusters() {
         let months = computed.of(&mut *db, (revision, &asset_register), &cluster.handle, today).await?;
         let rates = report::rates_of_months(&mut *db, &months).await?;
-        standings.push(Standing::of(&asset_register, cluster, &months, &rates));
+        cluster_statuses.push(ClusterStatus::of(&asset_register, cluster, &months, &rates));
     }
-    Ok(standings)
+    Ok(cluster_statuses)
 }
 
 pub async fn index(
@@ -148,18 +148,18 @@ pub async fn index(
     mut db: Db,
 ) -> Result {
     let waiting = onprem::waiting(&mut db).await?;
-    respond::html(Page { layout, clusters: standings(&mut db, &months).await?, waiting })
+    respond::html(Page { layout, clusters: cluster_statuses(&mut db, &months).await?, waiting })
 }
 
 pub async fn index_json(_: paths::ClustersJson, State(months): State<Arc<Months>>, mut db: Db) -> Result {
-    respond::json(&standings(&mut db, &months).await?)
+    respond::json(&cluster_statuses(&mut db, &months).await?)
 }
 
 pub async fn index_csv(_: paths::ClustersCsv, State(months): State<Arc<Months>>, mut db: Db) -> Result {
-    csv::answer("clusters", &standings(&mut db, &months).await?)
+    csv::answer("clusters", &cluster_statuses(&mut db, &months).await?)
 }
 
-impl Record for Standing {
+impl Record for ClusterStatus {
     const COLUMNS: &'static [&'static str] = &[
         "cluster",
         "name",

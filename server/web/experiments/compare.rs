@@ -124,8 +124,8 @@ async fn compared(
             continue;
         };
         // Figures stand beside each other in one currency: that of the first.
-        if !found.footing.is_converted && asked.currency.is_none() {
-            asked.currency.clone_from(&found.footing.currency);
+        if !found.data_status.is_converted && asked.currency.is_none() {
+            asked.currency.clone_from(&found.data_status.currency);
         }
         if reports.iter().all(|known| known.experiment != found.experiment) {
             reports.push(found);
@@ -188,7 +188,7 @@ impl Page {
     fn currencies(&self) -> Vec<choices::Choice> {
         match self.compared.first() {
             Some(it) => {
-                choices::currencies(&self.asked, &it.footing, self.reporting_currency.as_ref(), |asked| {
+                choices::currencies(&self.asked, &it.data_status, self.reporting_currency.as_ref(), |asked| {
                     self.at(asked)
                 })
             }
@@ -197,7 +197,7 @@ impl Page {
     }
 
     fn currency(&self) -> String {
-        let first = self.compared.iter().find_map(|it| it.footing.currency.as_ref());
+        let first = self.compared.iter().find_map(|it| it.data_status.currency.as_ref());
         first.map(ToString::to_string).unwrap_or_default()
     }
 

@@ -118,7 +118,7 @@ impl Page {
         siblings: Option<Siblings>,
         forms: Option<Forms>,
     ) -> Result<Self> {
-        choices::keep_currency(&mut asked, &it.footing);
+        choices::keep_currency(&mut asked, &it.data_status);
         let reporting_currency = exchange::reporting_currency(db).await?;
         let step = if it.period.is_one_month() { Step::Day } else { Step::Month };
         let chart = chart::stack(&it.by_pricing, step, it.series.clone());
@@ -200,7 +200,7 @@ impl Page {
     }
 
     fn currencies(&self) -> Vec<choices::Choice> {
-        choices::currencies(&self.asked, &self.it.footing, self.reporting_currency.as_ref(), |asked| {
+        choices::currencies(&self.asked, &self.it.data_status, self.reporting_currency.as_ref(), |asked| {
             self.at(asked)
         })
     }

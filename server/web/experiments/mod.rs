@@ -71,13 +71,13 @@ pub async fn show(
     match format {
         Format::Json => respond::json(&it),
         Format::Csv => {
-            let currency = it.whole.footing.currency.as_ref();
+            let currency = it.whole.data_status.currency.as_ref();
             let lines: Vec<_> =
                 it.experiments.iter().map(|experiment| Line { experiment, currency }).collect();
             csv::answer(&format!("experiments-{period}"), &lines)
         }
         Format::Html => {
-            choices::keep_currency(&mut asked, &it.whole.footing);
+            choices::keep_currency(&mut asked, &it.whole.data_status);
             let reporting_currency = exchange::reporting_currency(&mut db).await?;
             respond::html(Page { layout, period, asked, it, reporting_currency })
         }
@@ -131,7 +131,7 @@ impl Page {
     }
 
     fn currencies(&self) -> Vec<choices::Choice> {
-        choices::currencies(&self.asked, &self.it.whole.footing, self.reporting_currency.as_ref(), |asked| {
+        choices::currencies(&self.asked, &self.it.whole.data_status, self.reporting_currency.as_ref(), |asked| {
             self.at(asked)
         })
     }
@@ -170,11 +170,11 @@ impl Page {
     }
 
     fn heads(&self) -> Vec<Head> {
-        let currency = self.it.whole.footing.currency.as_ref().map(ToString::to_string).unwrap_or_default();
+        let currency = self.it.whole.data_status.currency.as_ref().map(ToString::to_string).unwrap_or_default();
         let head = table::heads(&self.asked, SortBy::Cost, |asked| self.at(asked));
         let mut heads = vec![
             head(SortBy::Name, "Experiment".to_owned()),
-            head(SortBy::Cost, format!("{} {currency}", self.it.whole.footing.cost.label())),
+            head(SortBy::Cost, format!("{} {currency}", self.it.whole.data_status.cost.label())),
             Head::plain("Share"),
         ];
         if self.has_hours() {
@@ -184,7 +184,7 @@ impl Page {
         if self.has_owned() {
             heads.push(Head::plain("On-prem GPU-hours"));
         }
-        let against = self.it.whole.footing.compared.against(self.period);
+        let against = self.it.whole.data_status.compared.against(self.period);
         heads.push(head(SortBy::Change, format!("Change {against}")));
         heads
     }

@@ -22,7 +22,7 @@ use crate::compute;
 use crate::exchange;
 use crate::money::{Currency, Money};
 use crate::period::{BillingMonth, Period};
-use crate::report::{Answers, Footing, Group, Grouping, Question, Series, Spend, Standing, Step};
+use crate::report::{Answers, DataStatus, Group, Grouping, Question, Series, Spend, Completeness, Step};
 
 /// Groups with a color of their own in the chart.
 const COLORED: usize = 7;
@@ -42,7 +42,7 @@ struct Page {
     spend: Spend,
     chart: Stack,
     tags: Vec<String>,
-    standing: Vec<Standing>,
+    completeness: Vec<Completeness>,
     reporting_currency: Option<Currency>,
 }
 
@@ -76,15 +76,15 @@ pub async fn show(
         Format::Html => {
             question.limit_inside = Some(question.limit.unwrap_or(INSIDE));
             question.is_of_first = table::is_of_first(&asked);
-            let Found { spend, step, series, tags, standing } =
+            let Found { spend, step, series, tags, completeness } =
                 find(&mut db, &answers, &question, asked.over).await?;
-            choices::keep_currency(&mut asked, &Footing::from(&spend));
-            let standing = choices::standing_for(&person, standing);
+            choices::keep_currency(&mut asked, &DataStatus::from(&spend));
+            let completeness = choices::standing_for(&person, completeness);
             let reporting_currency = exchange::reporting_currency(&mut db).await?;
             let chart = chart::stack(&spend, step, series);
             drop(db);
             let lines = spend.lines();
-            let page = Page { layout, period, asked, spend, chart, tags, standing, reporting_currency };
+            let page = Page { layout, period, asked, spend, chart, tags, completeness, reporting_currency };
             compute::over(lines, move || respond::html(page)).await?
         }
     }
@@ -97,7 +97,7 @@ pub(super) struct Found {
     series: Series,
     /// The tags that one may group by, the most used first.
     pub tags: Vec<String>,
-    standing: Vec<Standing>,
+    completeness: Vec<Completeness>,
 }
 
 pub(super) async fn find(
@@ -113,8 +113,8 @@ pub(super) async fn find(
     let series = answers.over_time(&mut *db, &charted, step, &spend, COLORED).await?;
     let (period, viewer) = (question.period, &question.viewer);
     let tags = answers.tag_names(&mut *db, period, viewer, spend.sequence, TAGS).await?;
-    let standing = answers.standing(db, period, viewer, spend.sequence).await?;
-    Ok(Found { spend, step, series, tags, standing })
+    let completeness = answers.completeness(db, period, viewer, spend.sequence).await?;
+    Ok(Found { spend, step, series, tags, completeness })
 }
 
 /// `/spend?from=2026-01&to=2026-09`: where the form of a period leads. `/spend` is the latest month.
@@ -285,12 +285,12 @@ impl Page {
 
     /// Each currency of the period alone, and all in one, where there are several.
     fn currencies(&self) -> Vec<(String, String, bool)> {
-        let footing = self.footing();
-        choices::currencies(&self.asked, &footing, self.reporting_currency.as_ref(), |asked| self.at(asked))
+        let data_status = self.data_status();
+        choices::currencies(&self.asked, &data_status, self.reporting_currency.as_ref(), |asked| self.at(asked))
     }
 
-    fn footing(&self) -> Footing {
-        Footing::from(&self.spend)
+    fn data_status(&self) -> DataStatus {
+        DataStatus::from(&self.spend)
     }
 
     fn chips(&self) -> Vec<(String, String)> {
@@ -331,7 +331,7 @@ impl Page {
     }
 
     fn publishers(&self, is_provisional: bool) -> Vec<String> {
-        choices::publishers(&self.standing, is_provisional)
+        choices::publishers(&self.completeness, is_provisional)
     }
 
     fn may_import(&self) -> bool {

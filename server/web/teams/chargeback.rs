@@ -17,7 +17,7 @@ use crate::accounts::Viewer;
 use crate::exchange;
 use crate::money::{Currency, Decimal};
 use crate::period::Period;
-use crate::report::{self, Answers, Chargeback, Filter, Grouping, SortBy, Standing, TeamLine};
+use crate::report::{self, Answers, Chargeback, Filter, Grouping, SortBy, Completeness, TeamLine};
 
 #[derive(Template)]
 #[template(path = "teams/chargeback.html")]
@@ -26,7 +26,7 @@ struct Page {
     period: Period,
     asked: Asked,
     it: Chargeback,
-    standing: Vec<Standing>,
+    completeness: Vec<Completeness>,
     /// Whether the viewer sees all teams.
     is_everything: bool,
     has_teams: bool,
@@ -48,15 +48,15 @@ pub async fn show(
     match format {
         Format::Json => respond::json(&it),
         Format::Csv => {
-            let currency = it.whole.footing.currency.as_ref();
+            let currency = it.whole.data_status.currency.as_ref();
             let lines: Vec<_> = it.teams.iter().map(|team| Line { team, currency }).collect();
             csv::answer(&format!("chargeback-{period}"), &lines)
         }
         Format::Html => {
-            choices::keep_currency(&mut asked, &it.whole.footing);
-            let sequence = it.whole.footing.sequence;
-            let standing = answers.standing(&mut db, period, &question.viewer, sequence).await?;
-            let standing = choices::standing_for(&person, standing);
+            choices::keep_currency(&mut asked, &it.whole.data_status);
+            let sequence = it.whole.data_status.sequence;
+            let completeness = answers.completeness(&mut db, period, &question.viewer, sequence).await?;
+            let completeness = choices::standing_for(&person, completeness);
             let reporting_currency = exchange::reporting_currency(&mut db).await?;
             let has_teams = answers.configuration(&mut db, sequence).await?.has_teams();
             let is_everything = question.viewer == Viewer::Everything;
@@ -65,7 +65,7 @@ pub async fn show(
                 period,
                 asked,
                 it,
-                standing,
+                completeness,
                 is_everything,
                 has_teams,
                 reporting_currency,
@@ -96,17 +96,17 @@ impl Page {
     }
 
     fn currencies(&self) -> Vec<choices::Choice> {
-        choices::currencies(&self.asked, &self.it.whole.footing, self.reporting_currency.as_ref(), |asked| {
+        choices::currencies(&self.asked, &self.it.whole.data_status, self.reporting_currency.as_ref(), |asked| {
             self.at(asked)
         })
     }
 
     fn publishers(&self, is_provisional: bool) -> Vec<String> {
-        choices::publishers(&self.standing, is_provisional)
+        choices::publishers(&self.completeness, is_provisional)
     }
 
     fn against(&self) -> String {
-        self.it.whole.footing.compared.against(self.period)
+        self.it.whole.data_status.compared.against(self.period)
     }
 
     /// What a line is about: the page of a team, of what is nobody's its charges by service.
@@ -124,15 +124,15 @@ impl Page {
     }
 
     fn heads(&self) -> Vec<Head> {
-        let currency = self.it.whole.footing.currency.as_ref().map(ToString::to_string).unwrap_or_default();
+        let currency = self.it.whole.data_status.currency.as_ref().map(ToString::to_string).unwrap_or_default();
         let head = table::heads(&self.asked, SortBy::Cost, |asked| self.at(asked));
         let mut heads = vec![
             head(SortBy::Name, "Team".to_owned()),
             Head::plain("Direct"),
             Head::plain("Shared"),
-            head(SortBy::Cost, format!("{} {currency}", self.it.whole.footing.cost.label())),
+            head(SortBy::Cost, format!("{} {currency}", self.it.whole.data_status.cost.label())),
             Head::plain("Share"),
-            head(SortBy::Previous, self.it.whole.footing.compared.head(self.period)),
+            head(SortBy::Previous, self.it.whole.data_status.compared.head(self.period)),
             head(SortBy::Change, "Change".to_owned()),
         ];
         if self.has_hours() {

@@ -56,12 +56,12 @@ pub async fn show(
     let question = asked.question(period, person.viewer());
     let who = seen(&mut db, &answers, &question.viewer, &path.team, period, asked.sequence).await?;
     let mut it = Box::pin(report::team_report(&mut db, &answers, who, &question)).await?;
-    it.standing = choices::standing_for(&person, it.standing);
+    it.completeness = choices::standing_for(&person, it.completeness);
     match format {
         Format::Json => respond::json(&it),
         Format::Csv => file::csv(&it),
         Format::Html => {
-            choices::keep_currency(&mut asked, &it.footing);
+            choices::keep_currency(&mut asked, &it.data_status);
             let reporting_currency = exchange::reporting_currency(&mut db).await?;
             let chart = over_time(&it);
             respond::html(Page { layout, period, asked, it, chart, reporting_currency })
@@ -86,7 +86,7 @@ pub(super) async fn seen(
 
 fn over_time(it: &TeamReport) -> Stack {
     let mut stack = chart::stack(&it.year, Step::Month, it.series.clone());
-    stack.title = format!("{} by month, direct and shared", it.footing.cost.label());
+    stack.title = format!("{} by month, direct and shared", it.data_status.cost.label());
     stack.description = format!("{}, {}, stacked columns.", it.who.name, it.year.period.name());
     for series in &mut stack.series {
         if series.label == Grouping::Pool.missing() {
@@ -139,17 +139,17 @@ impl Page {
     }
 
     fn currencies(&self) -> Vec<choices::Choice> {
-        choices::currencies(&self.asked, &self.it.footing, self.reporting_currency.as_ref(), |asked| {
+        choices::currencies(&self.asked, &self.it.data_status, self.reporting_currency.as_ref(), |asked| {
             self.at(asked)
         })
     }
 
     fn publishers(&self, is_provisional: bool) -> Vec<String> {
-        choices::publishers(&self.it.standing, is_provisional)
+        choices::publishers(&self.it.completeness, is_provisional)
     }
 
     fn against(&self) -> String {
-        self.it.footing.compared.against(self.period)
+        self.it.data_status.compared.against(self.period)
     }
 
     /// The shared cost that a movement is of, where it is one.

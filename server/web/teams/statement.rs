@@ -50,12 +50,12 @@ pub async fn show(
     let question = asked.question(period, person.viewer());
     let who = seen(&mut db, &answers, &question.viewer, &path.team, period, asked.sequence).await?;
     let mut it = report::statement(&mut db, &answers, who, &question).await?;
-    it.standing = choices::standing_for(&person, it.standing);
+    it.completeness = choices::standing_for(&person, it.completeness);
     match path.what.format {
         Format::Json => respond::json(&it),
         Format::Csv => csv::answer(&format!("statement-{}-{period}", it.who.team), &lines(&it)),
         Format::Html => {
-            choices::keep_currency(&mut asked, &it.footing);
+            choices::keep_currency(&mut asked, &it.data_status);
             let reporting_currency = exchange::reporting_currency(&mut db).await?;
             let server = settings.base_url();
             respond::html(Page { layout, period, asked, it, server, reporting_currency })
@@ -92,7 +92,7 @@ impl Page {
     /// The statement of a month as it was when its bills were final.
     fn as_of_month(&self, it: &Restated) -> String {
         let period = it.month.into();
-        let currency = self.it.footing.currency.clone().filter(|_| self.asked.convert_into.is_none());
+        let currency = self.it.data_status.currency.clone().filter(|_| self.asked.convert_into.is_none());
         Asked { sequence: Some(it.sequence), currency, ..self.asked.clone() }.link(self.path(period))
     }
 
@@ -105,7 +105,7 @@ impl Page {
 
     /// This statement as it is now, whatever comes later.
     fn as_of(&self) -> String {
-        self.at(&Asked { sequence: Some(self.it.footing.sequence), ..self.asked.clone() })
+        self.at(&Asked { sequence: Some(self.it.data_status.sequence), ..self.asked.clone() })
     }
 
     fn file(&self, suffix: &str) -> String {
@@ -117,17 +117,17 @@ impl Page {
     }
 
     fn currencies(&self) -> Vec<choices::Choice> {
-        choices::currencies(&self.asked, &self.it.footing, self.reporting_currency.as_ref(), |asked| {
+        choices::currencies(&self.asked, &self.it.data_status, self.reporting_currency.as_ref(), |asked| {
             self.at(asked)
         })
     }
 
     fn publishers(&self, is_provisional: bool) -> Vec<String> {
-        choices::publishers(&self.it.standing, is_provisional)
+        choices::publishers(&self.it.completeness, is_provisional)
     }
 
     fn stated_until(&self) -> Option<chrono::NaiveDate> {
-        stated_until(&self.it.standing, self.period)
+        stated_until(&self.it.completeness, self.period)
     }
 
     /// `1 September 2026 to 30 September 2026`.
@@ -150,7 +150,7 @@ impl Page {
         }
         for part in parts() {
             for it in part.weight_made_of.iter().filter(|it| it.cost.currency != it.weight.currency) {
-                let is_shown = self.it.footing.rates.iter().any(|used| {
+                let is_shown = self.it.data_status.rates.iter().any(|used| {
                     (used.month, &used.currency, &used.into)
                         == (part.month, &it.cost.currency, &it.weight.currency)
                 });
@@ -392,16 +392,16 @@ impl Record for Line<'_> {
                 cells.extend(empty(11));
             }
         }
-        let currency = it.footing.currency.as_ref();
+        let currency = it.data_status.currency.as_ref();
         cells.extend([
             Cell::Number(amount),
             currency.map_or(Cell::Empty, |currency| Cell::text(currency.as_str())),
             Cell::text(of.map_or(it.who.name.as_str(), |of| of.name.as_str())),
             of.map_or(Cell::Empty, |of| text(&of.cost_centre)),
             Cell::text(it.period.to_string()),
-            Cell::text(it.footing.cost.to_string()),
+            Cell::text(it.data_status.cost.to_string()),
             Cell::text(it.state.as_str()),
-            Cell::Number(it.footing.sequence.into()),
+            Cell::Number(it.data_status.sequence.into()),
         ]);
         let is_told = matches!(what, What::Total) && !it.restated.is_empty();
         if is_told {

@@ -10,7 +10,7 @@ use crate::money::Currency;
 
 /// The step of the ledger, the cost and the currency of an answer, and what is missing from it.
 #[derive(Clone, Debug, Serialize)]
-pub struct Footing {
+pub struct DataStatus {
     pub sequence: i64,
     pub cost: CostBasis,
     /// What previous figures are: all of the period before, or the same days of it.
@@ -31,7 +31,7 @@ pub struct Footing {
     pub rejected_rows: i64,
 }
 
-impl From<&Spend> for Footing {
+impl From<&Spend> for DataStatus {
     fn from(spend: &Spend) -> Self {
         Self {
             sequence: spend.sequence,

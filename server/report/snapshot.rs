@@ -19,7 +19,7 @@ use crate::period::BillingMonth;
 
 /// Equal bases give equal answers to equal questions, whatever the sequence.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Basis {
+pub(super) struct Snapshot {
     pub visible: Arc<Visible>,
     pub rates: Arc<Rates>,
     /// What amounts are converted into: what was asked for, else the reporting currency. `None`: they stay as they are.
@@ -42,11 +42,11 @@ pub(super) struct Allocation {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Names(BTreeMap<(&'static str, String), String>);
 
-impl Basis {
+impl Snapshot {
     /// For a question as of a sequence, of which nothing is remembered.
     pub async fn find(db: &mut PgConnection, question: &Question) -> Result<(i64, Self), Error> {
         let sequence = as_of(db, question.sequence).await?;
-        Ok((sequence, Answers::default().basis(db, question, sequence).await?))
+        Ok((sequence, Answers::default().snapshot(db, question, sequence).await?))
     }
 }
 

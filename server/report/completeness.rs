@@ -5,7 +5,7 @@ use serde::Serialize;
 use sqlx::{PgConnection, Postgres, QueryBuilder};
 
 use super::CostBasis;
-use super::basis::Allocation;
+use super::snapshot::Allocation;
 use super::sql::{Source, push_filters, push_from, push_where};
 use crate::accounts::Viewer;
 use crate::ledger::{self, Visible};
@@ -14,7 +14,7 @@ use crate::period::{BillingMonth, Period};
 
 /// An account and month of a provider, and how its figures stand.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Standing {
+pub struct Completeness {
     pub provider: String,
     /// Empty where the viewer may not see it.
     pub billing_account: String,
@@ -29,7 +29,7 @@ pub struct Standing {
     pub deliveries: Vec<i64>,
 }
 
-impl Standing {
+impl Completeness {
     /// Takes the billing account out. A cluster of our own stays, which nobody else pays for.
     pub fn hide_billing_account(&mut self) {
         if self.provider != onprem::PROVIDER {
@@ -40,20 +40,20 @@ impl Standing {
 
 /// The day up to which a period is stated that still goes on; `None` where it is over. Compared with a whole period
 /// before it, it looks cheaper than it is. Who states a whole month in advance does not end it for the others.
-pub fn stated_until(standing: &[Standing], period: Period) -> Option<NaiveDate> {
+pub fn stated_until(completeness: &[Completeness], period: Period) -> Option<NaiveDate> {
     let end = period.last().days().end;
-    let last = standing.iter().filter(|scope| scope.month == period.last() && scope.is_provisional);
+    let last = completeness.iter().filter(|scope| scope.month == period.last() && scope.is_provisional);
     let days = last.filter_map(|scope| scope.last_day);
     days.filter(|day| day.succ_opt().is_some_and(|next| next < end)).max()
 }
 
 /// Every account and month of a period among these scopes, by provider; `None`: among all of them.
-pub(super) async fn standing_of(
+pub(super) async fn completeness_of(
     db: &mut PgConnection,
     period: Period,
     scopes: Option<&[i64]>,
     sequence: i64,
-) -> sqlx::Result<Vec<Standing>> {
+) -> sqlx::Result<Vec<Completeness>> {
     let rows = sqlx::query!(
         r#"select s.provider, s.billing_account, s.billing_month,
                bool_or(ds.is_provisional) as "is_provisional!",
@@ -81,7 +81,7 @@ pub(super) async fn standing_of(
     .await?;
     Ok(rows
         .into_iter()
-        .map(|row| Standing {
+        .map(|row| Completeness {
             provider: row.provider,
             billing_account: row.billing_account,
             month: BillingMonth::of(row.billing_month),
