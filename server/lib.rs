@@ -15,6 +15,8 @@ pub mod audit;
 pub mod backup;
 /// Billing exports: bytes to charges. Pure.
 pub mod billing;
+/// Answers that are remembered by what decides them, in bounded memory.
+mod cache;
 /// Figures to SVG: themable, readable, accessible. Pure.
 pub mod chart;
 /// The command line: each command calls one room.
@@ -51,8 +53,6 @@ pub mod report;
 pub mod scenario;
 /// Scenarios that people keep: versions, and whom they are shown to.
 pub mod scenarios;
-/// Answers that are remembered by what decides them, in bounded memory.
-mod cache;
 /// Work that ends when nobody waits for it any more. Pure.
 pub mod stop;
 /// Disk space: what takes it, and archiving imports that were replaced.

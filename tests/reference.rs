@@ -63,7 +63,7 @@ fn every_setting_is_in_the_reference() {
     let settings: BTreeSet<String> = rows("Settings").flat_map(names).collect();
     let flags: BTreeSet<String> = text
         .lines()
-        .filter_map(|line| line.trim().split_whitespace().find(|word| word.starts_with("--")))
+        .filter_map(|line| line.split_whitespace().find(|word| word.starts_with("--")))
         .map(|flag| flag.trim_end_matches(',').to_owned())
         .filter(|flag| !["--json", "--help", "--version"].contains(&flag.as_str()))
         .collect();

@@ -60,8 +60,8 @@ pub fn measure(sizes: &Sizes) -> Vec<Figure> {
         let began = Instant::now();
         let answer = Answer::of(&scenario).expect("an answer");
         answered = answered.min(milliseconds(began));
-        assert_eq!((answer.swings.len(), answer.simulation.draws), (6, 10_000));
-        assert!(answer.lead.is_some_and(|it| !it.swings.is_empty()));
+        assert_eq!((answer.sensitivities.len(), answer.simulation.draws), (6, 10_000));
+        assert!(answer.cheapest_option.is_some_and(|it| !it.sensitivities.is_empty()));
     }
     let how = format!("{compared:.0} ms of it for the exact comparison");
     vec![Figure {

@@ -178,7 +178,9 @@ fn hash_now(text: &str, salt: &[u8; 16]) -> Result<String, HashError> {
 
 /// Argon2 takes tens of milliseconds and 19 MiB by design: never on a thread that answers pages, and only a
 /// few at a time, so that a flood of sign-ins fills a queue and not the memory.
-async fn on_blocking_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, HashError> {
+async fn on_blocking_thread<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, HashError> {
     static PLACES: Semaphore = Semaphore::const_new(4);
     // The places are never closed, so there is always one to wait for.
     let _place = PLACES.acquire().await.ok();

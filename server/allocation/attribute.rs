@@ -87,7 +87,11 @@ impl<'a> Attributor<'a> {
                 (&centre.handle, &centre.name, &centre.spellings)
             }),
             experiments: by_spelling(&configuration.experiments, |it| (&it.handle, &it.name, &it.spellings)),
-            accounts: configuration.accounts.iter().map(|account| (normalized(&account.account), *account)).collect(),
+            accounts: configuration
+                .accounts
+                .iter()
+                .map(|account| (normalized(&account.account), *account))
+                .collect(),
             values,
             pools_by_use: configuration
                 .pools
@@ -196,7 +200,9 @@ impl<'a> Attributor<'a> {
         experiment: Option<&'s Experiment>,
     ) -> Option<&'s str> {
         let named = Some(labels.get(Label::Team)).filter(|team| !team.is_empty());
-        named.or_else(|| self.configuration.project(project)?.team.as_deref()).or_else(|| experiment?.team.as_deref())
+        named
+            .or_else(|| self.configuration.project(project)?.team.as_deref())
+            .or_else(|| experiment?.team.as_deref())
     }
 
     fn cost_centre<'s>(&'s self, labels: &'s Labels, attribution: &Attribution) -> Option<&'s str> {
@@ -267,7 +273,11 @@ pub fn digest(configuration: &MonthConfiguration<'_>, catalog_version: u32) -> U
             .iter()
             .map(|&it| Team { members: Vec::new(), months: everywhere(), ..it.clone() })
             .collect(),
-        projects: configuration.projects.iter().map(|&it| Project { months: everywhere(), ..it.clone() }).collect(),
+        projects: configuration
+            .projects
+            .iter()
+            .map(|&it| Project { months: everywhere(), ..it.clone() })
+            .collect(),
         cost_centres: configuration
             .cost_centres
             .iter()
@@ -278,7 +288,11 @@ pub fn digest(configuration: &MonthConfiguration<'_>, catalog_version: u32) -> U
             .iter()
             .map(|&it| Experiment { months: everywhere(), ..it.clone() })
             .collect(),
-        accounts: configuration.accounts.iter().map(|&it| Account { months: everywhere(), ..it.clone() }).collect(),
+        accounts: configuration
+            .accounts
+            .iter()
+            .map(|&it| Account { months: everywhere(), ..it.clone() })
+            .collect(),
         rules: configuration.rules.iter().map(|(id, rule)| (*id, rule.when.as_slice(), &rule.to)).collect(),
         pools_by_use: configuration
             .pools

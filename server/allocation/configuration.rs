@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::entry::{
-    Account, Budget, BudgetOf, CostCentre, Entry, Experiment, Meaning, Months, SharedCostPool, Project, Rule, Team,
-    Value,
+    Account, Budget, BudgetOf, CostCentre, Entry, Experiment, Meaning, Months, Project, Rule, SharedCostPool,
+    Team, Value,
 };
 use super::label::{Label, normalized_key};
 use crate::period::BillingMonth;

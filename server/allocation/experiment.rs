@@ -159,7 +159,10 @@ mod tests {
             (Some(of("seg-2", "Second", Some("gemini"))), ("Second".to_owned(), Some("gemini".to_owned()))),
         ] {
             let entries = [(1, first.clone())].into_iter().chain(other.map(|it| (2, it))).collect();
-            assert_eq!(written(&Configuration { entries }.with_experiments_merged("seg-1", "seg-2")), expected);
+            assert_eq!(
+                written(&Configuration { entries }.with_experiments_merged("seg-1", "seg-2")),
+                expected
+            );
         }
     }
 

@@ -17,7 +17,11 @@ pub(super) const MANY: u64 = 5_000;
 const BLOCK: usize = 8 << 20;
 
 /// The set of a month's configuration, made to cover the keys of these deliveries.
-pub async fn cover(db: &mut PgConnection, configuration: &MonthConfiguration<'_>, deliveries: &[i64]) -> sqlx::Result<Uuid> {
+pub async fn cover(
+    db: &mut PgConnection,
+    configuration: &MonthConfiguration<'_>,
+    deliveries: &[i64],
+) -> sqlx::Result<Uuid> {
     let set_id = digest(configuration, accelerator::VERSION);
     use_set(&mut *db, set_id).await?;
     if uncovered(db, set_id, deliveries).await?.is_empty() {

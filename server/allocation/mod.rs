@@ -9,9 +9,9 @@
 mod allocate;
 mod attribute;
 mod attributed;
-mod configuration;
 mod change;
 mod check;
+mod configuration;
 mod entry;
 mod experiment;
 mod forecast;
@@ -33,12 +33,12 @@ mod weigh;
 
 pub use allocate::{Division, MonthAllocation, allocate, division_of};
 pub use attribute::{Attribution, Attributor, Labels, digest};
-pub use configuration::{Configuration, Edit, MonthConfiguration};
 pub use change::{About, Drafted, Enacted, Outcome, apply, discard, draft, enact, propose, undo};
 pub use check::check;
+pub use configuration::{Configuration, Edit, MonthConfiguration};
 pub use entry::{
     Account, Budget, BudgetOf, BudgetPeriod, CostCentre, Entry, Experiment, FixedShare, Hours, HoursOf,
-    Meaning, Months, SharedCostPool, Project, Recipient, Rule, Split, Target, Team, Value,
+    Meaning, Months, Project, Recipient, Rule, SharedCostPool, Split, Target, Team, Value,
 };
 pub use forecast::{DAYS as USUAL_DAYS, Forecast, Known, MONTHS as USUAL_MONTHS};
 pub use forget::{forget, forget_with};

@@ -32,7 +32,10 @@ pub struct QuantityRefused {
 ///
 /// # Errors
 /// The first place that is not as expected.
-pub fn read_quantities(content: &[u8], configuration: &Configuration) -> Result<Vec<Quantity>, QuantityRefused> {
+pub fn read_quantities(
+    content: &[u8],
+    configuration: &Configuration,
+) -> Result<Vec<Quantity>, QuantityRefused> {
     let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).flexible(true).from_reader(content);
     let header = reader.headers().map_err(|error| broken(0, &error))?.clone();

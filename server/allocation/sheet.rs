@@ -258,7 +258,8 @@ impl Sheet {
         let missing: Vec<&str> = needed.iter().copied().filter(|name| !columns.contains(name)).collect();
         let described = [("unknown", unknown), ("twice", twice), ("missing", missing)];
         let described = described.iter().filter(|(_, names)| !names.is_empty());
-        let described: Vec<String> = described.map(|(what, names)| format!("{what}: {}", names.join(", "))).collect();
+        let described: Vec<String> =
+            described.map(|(what, names)| format!("{what}: {}", names.join(", "))).collect();
         if described.is_empty() {
             return Ok(columns);
         }

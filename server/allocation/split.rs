@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::configuration::MonthConfiguration;
-use super::entry::{Hours, SharedCostPool, Recipient, Split};
+use super::entry::{Hours, Recipient, SharedCostPool, Split};
 use super::label::normalized;
 use crate::accelerator::accelerator_hours;
 use crate::money::Decimal;
@@ -120,7 +120,8 @@ impl FirstStep<'_> {
             let next = steps.iter().find(|step| step.pool.handle == *by_way_of);
             let Some(next) = next.and_then(|step| step.portions.as_deref().ok()) else {
                 *shares.entry("").or_default() += portion.share;
-                undivided = Some(format!("the shared costs {by_way_of}, which take part, could not be divided"));
+                undivided =
+                    Some(format!("the shared costs {by_way_of}, which take part, could not be divided"));
                 continue;
             };
             for onward in next {
@@ -167,7 +168,9 @@ fn portions(
         weights.and_then(|weights| weights.get(handle)).copied().unwrap_or_default()
     };
     let weight = |to: &Recipient| match (&pool.split, to) {
-        (Split::Evenly, Recipient::Team(team)) if pool.among.is_empty() && configuration.has_teams_inside(team) => {
+        (Split::Evenly, Recipient::Team(team))
+            if pool.among.is_empty() && configuration.has_teams_inside(team) =>
+        {
             Decimal::ZERO
         }
         (Split::Evenly, _) => one,
@@ -343,7 +346,8 @@ mod tests {
             (HoursOf::Owned, Some("acme"), Err("no team that takes part has hours owned of acme")),
         ] {
             let hours = Hours { of, account: account.map(str::to_owned) };
-            let configuration = configuration(&["a", "b", "c"], vec![pool("racks", Split::AcceleratorHours(hours))]);
+            let configuration =
+                configuration(&["a", "b", "c"], vec![pool("racks", Split::AcceleratorHours(hours))]);
             let divided = divide(&configuration.of_month("2026-09".parse().unwrap()), &weights);
             match expected {
                 Ok(expected) => {

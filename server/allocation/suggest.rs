@@ -146,7 +146,8 @@ fn named<'a>(
     if let Some(handle) = attributor.team_named(value) {
         return Named::Team(handle);
     }
-    let teams = configuration.teams.iter().flat_map(|it| spellings(&it.handle, &it.handle, &it.name, &it.spellings));
+    let teams =
+        configuration.teams.iter().flat_map(|it| spellings(&it.handle, &it.handle, &it.name, &it.spellings));
     let (mut owned, mut near): (Vec<Spelling<'_>>, Vec<Spelling<'_>>) = (Vec::new(), teams.collect());
     if label == Label::Project {
         for it in &configuration.projects {
@@ -182,7 +183,10 @@ fn spellings<'a>(
 }
 
 /// The account that has an owner: the sub-account says more than the one that is billed.
-fn owner_of_account<'a>(configuration: &'a MonthConfiguration<'_>, facts: &'a Facts) -> Option<(&'a str, &'a str)> {
+fn owner_of_account<'a>(
+    configuration: &'a MonthConfiguration<'_>,
+    facts: &'a Facts,
+) -> Option<(&'a str, &'a str)> {
     [&facts.sub_account, &facts.billing_account].into_iter().find_map(|account| {
         let mut owners = configuration.accounts.iter();
         let owner = owners.find(|owner| normalized(&owner.account) == normalized(account))?;
@@ -196,7 +200,11 @@ fn account_of(facts: &Facts) -> &str {
 }
 
 /// The tag that tells a label: its name and value as the charge has them.
-fn tag_of<'a>(configuration: &MonthConfiguration<'_>, facts: &'a Facts, label: Label) -> Option<(&'a str, &'a str)> {
+fn tag_of<'a>(
+    configuration: &MonthConfiguration<'_>,
+    facts: &'a Facts,
+    label: Label,
+) -> Option<(&'a str, &'a str)> {
     configuration.keys_of(label).iter().find_map(|key| {
         let mut tags = facts.tags.iter();
         let (name, value) =

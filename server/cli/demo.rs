@@ -258,7 +258,9 @@ async fn publish(session: &Session, month: BillingMonth, at: DateTime<Utc>) -> a
     let (asset_register, today) = ((revision, &asset_register), at.date_naive());
     let found = Months::default().one(&mut tx, asset_register, CLUSTER, month, today).await?;
     let Some(it) = found.filter(|it| it.state != State::Published) else { return Ok(0) };
-    let Some(made) = onprem::file_of(&mut tx, asset_register, CLUSTER, month, today).await? else { return Ok(0) };
+    let Some(made) = onprem::file_of(&mut tx, asset_register, CLUSTER, month, today).await? else {
+        return Ok(0);
+    };
     let batch_id = Uuid::new_v4();
     onprem::note_handed_in(&mut tx, (CLUSTER, revision), (&it, &made), batch_id, FINANCE, at).await?;
     let details = json!({ "cluster": CLUSTER, "months": [month] });

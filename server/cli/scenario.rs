@@ -114,14 +114,19 @@ fn print_how_sure(answer: &Answer) -> anyhow::Result<()> {
     let drawn = &answer.simulation.options[cheapest_option.cheapest];
     let (p10, p90) = (drawn.p10.round(2), drawn.p90.round(2));
     let ahead = cheapest_option.ahead.round(2);
-    say!("\n{} is {ahead} ahead of {} in present value", name(cheapest_option.cheapest), name(cheapest_option.next))?;
+    say!(
+        "\n{} is {ahead} ahead of {} in present value",
+        name(cheapest_option.cheapest),
+        name(cheapest_option.next)
+    )?;
     say!("  In eight of ten of {} simulations it costs between {p10} and {p90}", answer.simulation.draws)?;
     say!("  It costs least in {} of them", percent(drawn.cheapest.unwrap_or_default()))?;
     let described = |input: &Input, value: Decimal| {
         if input.in_percent { percent(value) } else { value.normalize().to_string() }
     };
     for break_point in &cheapest_option.break_points {
-        let (input, way) = (&break_point.input, if break_point.value < break_point.input.value { "below" } else { "above" });
+        let (input, way) =
+            (&break_point.input, if break_point.value < break_point.input.value { "below" } else { "above" });
         let (value, now) = (described(input, break_point.value), described(input, input.value));
         say!("  With {} at or {way} {value} (now {now}) {} costs less", input.label, name(break_point.to))?;
     }

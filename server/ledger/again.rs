@@ -11,13 +11,13 @@ use crate::billing;
 use crate::money::{Currency, Decimal};
 
 use super::archive::clean;
-use super::low_priority::at_low_priority;
 use super::delivery;
 use super::doubles::Known;
 use super::load::{
     self, CENSUS_ROWS, Channel, Failure, Keeps, LoadError, LoadedFile, Source, Target, Written, ended,
     file_error, read_and_keep, reader,
 };
+use super::low_priority::at_low_priority;
 use super::noise::NoisyTags;
 use super::original::{Originals, Sha256};
 use super::orphans::remove_after_failure;

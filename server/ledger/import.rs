@@ -15,11 +15,11 @@ use uuid::Uuid;
 use crate::audit::{self, Actor, Object, Verb};
 use crate::money::{Currency, Money};
 
-use super::low_priority::at_low_priority;
+use super::correction::{self, CORRECTED};
 use super::delivery::{self, Ended};
 use super::gather::Bundle;
 use super::load::{self, Load, LoadError, Loaded, Source};
-use super::correction::{self, CORRECTED};
+use super::low_priority::at_low_priority;
 use super::original::{Originals, Sha256};
 use super::orphans::remove_after_failure;
 use super::overlap::Overlap;
@@ -504,7 +504,9 @@ async fn publish_and_record(
 ) -> sqlx::Result<Published> {
     let mut tx = db.begin().await?;
     let published = match import.decision {
-        None if is_corrected => publish::publish_corrected(&mut tx, delivery_id, import.by, import.now).await?,
+        None if is_corrected => {
+            publish::publish_corrected(&mut tx, delivery_id, import.by, import.now).await?
+        }
         decision => {
             publish::publish(&mut tx, delivery_id, decision, import.reason, import.by, import.now).await?
         }

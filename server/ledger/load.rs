@@ -15,10 +15,10 @@ use crate::billing::{self, Accumulation, Columns, Format, Refusal, RefusalKind};
 use crate::period::BillingMonth;
 use crate::store;
 
-use super::low_priority::at_low_priority;
 use super::delivery;
 use super::doubles::{Doubles, Known};
 use super::key::Keyer;
+use super::low_priority::at_low_priority;
 use super::noise::{NoisyTags, TagCensus};
 use super::original::{self, Originals, Sha256};
 use super::own_table::{self, Charges};
@@ -368,7 +368,8 @@ impl Census {
         let sources = load.sources.to_vec();
         let as_format = load.as_format.map(str::to_owned);
         let labels = load.labels.to_vec();
-        let taken = at_low_priority("looking", move || Self::take(&sources, as_format.as_deref(), &labels)).await;
+        let taken =
+            at_low_priority("looking", move || Self::take(&sources, as_format.as_deref(), &labels)).await;
         taken.map_err(LoadError::Reading)?
     }
 

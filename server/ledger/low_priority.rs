@@ -37,7 +37,10 @@ mod tests {
         let niceness = move || getpriority_process(None).unwrap() - before;
         let child = move || thread::spawn(niceness).join().unwrap();
         let expected = (before + NICENESS).min(19) - before;
-        assert_eq!(at_low_priority("reading", move || (niceness(), child())).await.unwrap(), (expected, expected));
+        assert_eq!(
+            at_low_priority("reading", move || (niceness(), child())).await.unwrap(),
+            (expected, expected)
+        );
         assert_eq!(tokio::task::spawn_blocking(niceness).await.unwrap(), 0);
         assert_eq!(niceness(), 0);
     }

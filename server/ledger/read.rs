@@ -16,10 +16,10 @@ use crate::money::Currency;
 use crate::period::BillingMonth;
 use crate::store::CopyRows;
 
+use super::correction::{CORRECTED, Mark};
 use super::doubles::{Doubles, Known};
 use super::key::{Keyed, Keyer};
 use super::known_rows::{Destination, KnownRows};
-use super::correction::{CORRECTED, Mark};
 use super::new_keys::NewKeys;
 use super::progress::Progress;
 use super::rejected::Rejected;

@@ -198,12 +198,12 @@ impl Component {
 mod tests {
     use std::io::Cursor;
 
+    use super::super::asset_register::AssetRegister;
     use super::super::entry::Entry;
     use super::super::month::lines;
-    use super::super::asset_register::AssetRegister;
     use super::super::sheet::Kind;
     use super::super::summary::{MonthSummary, owned_hours};
-    use super::super::testing::{entry, month, number, of_a, asset_register, try_entry};
+    use super::super::testing::{asset_register, entry, month, number, of_a, try_entry};
     use super::*;
     use crate::accelerator::{accelerator_hours, recognize};
     use crate::billing::{self, Charge, PricingCategory, Step};

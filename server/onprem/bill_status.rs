@@ -9,8 +9,8 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::bill::PROVIDER;
-use super::months::MonthFile;
 use super::computed_bill::{ComputedBill, Sha, is_over};
+use super::months::MonthFile;
 use crate::money::{Currency, Decimal, Money};
 use crate::period::BillingMonth;
 

@@ -3,9 +3,9 @@
 use chrono::{Datelike, NaiveDate};
 use serde::Serialize;
 
+use super::asset_register::AssetRegister;
 use super::depreciation::{Method, YearOfLife};
 use super::entry::{Asset, Paid};
-use super::asset_register::AssetRegister;
 use crate::money::{Currency, Decimal};
 
 /// How the units of an asset that are in a cluster lose their value.

@@ -8,9 +8,9 @@
 use chrono::NaiveDate;
 use serde::Serialize;
 
+use super::asset_register::AssetRegister;
 use super::economics::owning;
 use super::entry::Cluster;
-use super::asset_register::AssetRegister;
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
 use crate::scenario::Finding;

@@ -6,12 +6,12 @@ use serde_json::json;
 use sqlx::types::Json;
 use sqlx::{Connection, PgConnection};
 
+use super::asset_register::Edit;
+use super::bill_status::counting_months;
 use super::entry::Entry;
 use super::keep::asset_register;
 use super::power::Reading;
 use super::problem::{Problem, problems};
-use super::asset_register::Edit;
-use super::bill_status::counting_months;
 use crate::audit::{self, Actor, Object, Verb};
 use crate::money::Decimal;
 
@@ -317,9 +317,11 @@ pub async fn changes(db: &mut PgConnection, limit: i64) -> sqlx::Result<Vec<Chan
 
 /// How many proposals wait for a decision.
 pub async fn waiting(db: &mut PgConnection) -> sqlx::Result<i64> {
-    sqlx::query_scalar!(r#"select count(*) as "count!" from asset_register_changes where status = 'proposed'"#)
-        .fetch_one(db)
-        .await
+    sqlx::query_scalar!(
+        r#"select count(*) as "count!" from asset_register_changes where status = 'proposed'"#
+    )
+    .fetch_one(db)
+    .await
 }
 
 /// A change by its number.

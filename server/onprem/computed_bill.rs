@@ -6,12 +6,12 @@ use chrono::NaiveDate;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
+use super::asset_register::AssetRegister;
 use super::elsewhere::{HoursOfModel, hours_by_model};
 use super::energy_use::EnergyOfMonth;
 use super::entry::Cluster;
 use super::month::{Line, lines};
 use super::power::Reading;
-use super::asset_register::AssetRegister;
 use super::summary::MonthSummary;
 use crate::money::{Currency, Money};
 use crate::period::BillingMonth;

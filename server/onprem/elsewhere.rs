@@ -123,8 +123,8 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::onprem::economics::economics;
     use crate::onprem::asset_register::AssetRegister;
+    use crate::onprem::economics::economics;
     use crate::onprem::start::Start;
     use crate::onprem::system::systems;
     use crate::onprem::{Entry, month};
@@ -177,10 +177,15 @@ mod tests {
     #[test]
     fn prices_per_use_have_a_break_even_and_committed_ones_a_ratio() {
         let asset_register = asset_register();
-        let economics =
-            economics(&asset_register, "east", day("2026-02-01"), &Currency::exactly("USD"), &BTreeMap::new())
-                .unwrap()
-                .unwrap();
+        let economics = economics(
+            &asset_register,
+            "east",
+            day("2026-02-01"),
+            &Currency::exactly("USD"),
+            &BTreeMap::new(),
+        )
+        .unwrap()
+        .unwrap();
         let lines = month::lines(&asset_register, &[], "east", "2026-02".parse().unwrap());
         let hours = &hours_by_model(&lines, number("0.76"))[0];
         let own = economics.per_hour(Hours::Productive).unwrap();
@@ -209,10 +214,15 @@ mod tests {
     #[test]
     fn the_list_is_converted_and_marked_where_it_is_old() {
         let asset_register = asset_register();
-        let economics =
-            economics(&asset_register, "east", day("2026-02-01"), &Currency::exactly("USD"), &BTreeMap::new())
-                .unwrap()
-                .unwrap();
+        let economics = economics(
+            &asset_register,
+            "east",
+            day("2026-02-01"),
+            &Currency::exactly("USD"),
+            &BTreeMap::new(),
+        )
+        .unwrap()
+        .unwrap();
         let lines = month::lines(&asset_register, &[], "east", "2026-02".parse().unwrap());
         let hours = &hours_by_model(&lines, number("0.76"))[0];
         let list = Catalogue::shipped();

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use chrono::NaiveDate;
 use serde::Serialize;
 
+use super::asset_register::AssetRegister;
 use super::entry::Entry;
 use super::month::{Basis, Component, Line, UnpricedEnergy, unpriced_energy};
 use super::power::{MeasuredPue, MeterLocation, Reading, measured_pue};
-use super::asset_register::AssetRegister;
 use crate::money::{Decimal, Money};
 use crate::period::BillingMonth;
 
@@ -182,7 +182,8 @@ mod tests {
         let readings = [reading("site", "2026-02-01", 140), reading("site", "2026-02-02", 150)];
         let of = |asset_register: &AssetRegister, until: &str| {
             let lines = month::lines(asset_register, &readings, "east", of_month);
-            EnergyOfMonth::of(asset_register, "east", of_month, &lines, &readings, until.parse().unwrap()).unwrap()
+            EnergyOfMonth::of(asset_register, "east", of_month, &lines, &readings, until.parse().unwrap())
+                .unwrap()
         };
         let priced = of(&asset_register, "2026-03-01");
         assert_eq!(priced.unpriced, None);

@@ -4,9 +4,9 @@ use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 use sqlx::types::Json;
 
+use super::asset_register::AssetRegister;
 use super::entry::Entry;
 use super::power::Reading;
-use super::asset_register::AssetRegister;
 use crate::money::Decimal;
 use crate::period::BillingMonth;
 

@@ -8,11 +8,14 @@
 //! - This is the book view: what a month is charged. What owning costs in comparisons, with the cost of capital, is the
 //!   economic view; the two are never added.
 
+mod asset_register;
 mod bill;
+mod bill_status;
 mod book_value;
 mod capacity;
 mod change;
 mod check;
+mod computed_bill;
 mod depreciation;
 mod economics;
 mod elsewhere;
@@ -20,25 +23,24 @@ mod energy_use;
 mod entry;
 mod keep;
 mod loan;
+mod location_history;
 mod month;
 mod months;
 mod moved;
 pub mod power;
 mod problem;
 mod racks;
-mod computed_bill;
-mod asset_register;
 mod sheet;
 mod sides;
-mod bill_status;
 mod start;
 mod summary;
 mod system;
 #[cfg(test)]
 mod testing;
-mod location_history;
 
+pub use asset_register::{AssetRegister, Edit};
 pub use bill::{PROVIDER, bill};
+pub use bill_status::{ClusterMonth, State, counting_months, deliveries_of, hold, note_handed_in};
 pub use book_value::{AssetSchedule, YearEnd, schedules, year_ends};
 pub use capacity::{Capacity, More, capacity};
 pub use change::{
@@ -46,6 +48,7 @@ pub use change::{
     take_readings, undo, waiting,
 };
 pub use check::check;
+pub use computed_bill::{ComputedBill, lines_until};
 pub use depreciation::{Method, Refused, Schedule, YearOfLife};
 pub use economics::{Economics, economics, owning};
 pub use elsewhere::{Comparison, HoursOfModel, Offer, compare, hours_by_model, offers};
@@ -54,21 +57,18 @@ pub use entry::{
     Asset, AssetKind, Cluster, Colocation, Cost, CostKind, Entry, Event, EventKind, Every, Meter, Paid, Pue,
     Shares, Span, Staff, StaffHours, Tariff, Utilization,
 };
-pub use keep::{Read, current, entry_ids, meters_read, readings, asset_register, revision};
+pub use keep::{Read, asset_register, current, entry_ids, meters_read, readings, revision};
 pub use loan::{Installment, Loan};
+pub use location_history::{Events, Leaving, LocationHistory, Stay};
 pub use month::{Amounts, Basis, Component, Line, Machine, Units, UnpricedEnergy, lines, unpriced_energy};
 pub use months::{MonthFile, Months, file_of, lines_of};
 pub use moved::{Moved, MovedAmount, MovedTotal, Moves, Sides};
 pub use problem::{Problem, problems};
 pub use racks::{RackPlan, RacksOfKind, racks};
-pub use computed_bill::{ComputedBill, lines_until};
-pub use asset_register::{Edit, AssetRegister};
 pub use sheet::{
     Field, Kind, RefusedCell, RefusedRow, Takes, Texts, cells, identity, read, read_file, write_file,
 };
 pub use sides::{sides, sides_of_undoing};
-pub use bill_status::{ClusterMonth, State, counting_months, deliveries_of, hold, note_handed_in};
 pub use start::Start;
 pub use summary::{MonthSummary, currencies, owned_hours};
 pub use system::{System, system, systems};
-pub use location_history::{Events, Leaving, Stay, LocationHistory};

@@ -10,16 +10,16 @@ use chrono::NaiveDate;
 use sha2::{Digest as _, Sha256};
 use sqlx::PgConnection;
 
+use super::asset_register::AssetRegister;
 use super::bill::bill;
+use super::bill_status::{ClusterMonth, Counting, counting, waiting};
+use super::computed_bill::{ComputedBill, Sha, feed, is_over, lines_until};
 use super::entry::{Cluster, Entry};
 use super::keep::readings;
 use super::month::Line;
-use super::computed_bill::{ComputedBill, Sha, feed, is_over, lines_until};
-use super::asset_register::AssetRegister;
-use super::bill_status::{ClusterMonth, Counting, counting, waiting};
+use crate::cache::{Cache, SizeInCache};
 use crate::compute::compute;
 use crate::period::BillingMonth;
-use crate::cache::{Cache, SizeInCache};
 
 /// Months that were computed, in bounded memory.
 #[derive(Default)]
@@ -68,7 +68,12 @@ impl Behind {
         let asset_register = asset_register.behind(&cluster.handle);
         let mut hash = Sha256::new();
         feed(&mut hash, &asset_register.entries);
-        Some(Self { cluster, asset_register: Arc::new(asset_register), revision, sha: hash.finalize().into() })
+        Some(Self {
+            cluster,
+            asset_register: Arc::new(asset_register),
+            revision,
+            sha: hash.finalize().into(),
+        })
     }
 
     fn meters(&self) -> Vec<i64> {

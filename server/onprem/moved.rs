@@ -6,10 +6,10 @@ use std::sync::Arc;
 use chrono::NaiveDate;
 use serde::Serialize;
 
+use super::asset_register::AssetRegister;
+use super::computed_bill::ComputedBill;
 use super::entry::Entry;
 use super::power::Reading;
-use super::computed_bill::ComputedBill;
-use super::asset_register::AssetRegister;
 use super::summary::currencies;
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
@@ -124,7 +124,12 @@ impl Sides {
         months.filter(move |it| !is_same && self.is_read_otherwise(it))
     }
 
-    fn push(&self, moves: &mut Moves, of_month: &(String, BillingMonth), [before, after]: &[ComputedBill; 2]) {
+    fn push(
+        &self,
+        moves: &mut Moves,
+        of_month: &(String, BillingMonth),
+        [before, after]: &[ComputedBill; 2],
+    ) {
         if before.content == after.content {
             return;
         }
@@ -162,7 +167,9 @@ impl Side {
     /// As far as the month has gone.
     fn computed(&self, of_month: &(String, BillingMonth), today: NaiveDate) -> ComputedBill {
         let (cluster, month) = of_month;
-        let Some(cluster) = self.asset_register.cluster(cluster) else { return ComputedBill::nothing(*month) };
+        let Some(cluster) = self.asset_register.cluster(cluster) else {
+            return ComputedBill::nothing(*month);
+        };
         let readings = self.readings.get(of_month).map_or(&[][..], Vec::as_slice);
         let computed = ComputedBill::of(&self.asset_register, readings, cluster, *month, today);
         // What is of no cluster and of one without anything is the same.
@@ -221,11 +228,14 @@ fn totals(amounts: &[MovedAmount]) -> Vec<MovedTotal> {
 #[cfg(test)]
 mod tests {
     use super::super::sheet::Kind;
-    use super::super::testing::{entry, month, number, of_a, asset_register};
+    use super::super::testing::{asset_register, entry, month, number, of_a};
     use super::*;
 
     fn sides(before: &AssetRegister, after: &AssetRegister) -> Sides {
-        let side = |asset_register: &AssetRegister| Side { asset_register: asset_register.clone(), ..Side::default() };
+        let side = |asset_register: &AssetRegister| Side {
+            asset_register: asset_register.clone(),
+            ..Side::default()
+        };
         Sides { before: side(before), after: side(after), counting: BTreeSet::new() }
     }
 

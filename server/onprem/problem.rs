@@ -5,9 +5,9 @@ use std::ops::Bound;
 
 use chrono::NaiveDate;
 
+use super::asset_register::AssetRegister;
 use super::bill::counted;
 use super::entry::{Asset, Cluster, Entry, Event, EventKind, Paid, Span, Staff, StaffHours};
-use super::asset_register::AssetRegister;
 use super::location_history::Leaving;
 use crate::accelerator::Accelerators;
 use crate::money::Decimal;
@@ -156,7 +156,9 @@ impl<'a> Found<'a> {
                 let why = match entry {
                     Entry::Cluster(_) => "there is another cluster with this handle",
                     Entry::Asset(_) => "there is another asset of this name: bills distinguish units by it",
-                    Entry::Meter(_) => "there is another meter of this name: readings are distinguished by it",
+                    Entry::Meter(_) => {
+                        "there is another meter of this name: readings are distinguished by it"
+                    }
                     Entry::Utilization(_) => "there is another utilization from this month on",
                     Entry::Pue(_) => "there is another PUE from this month on",
                     _ => "there are hours of this role and month already",
@@ -180,7 +182,9 @@ impl<'a> Found<'a> {
             });
             // Of the two the one that came later is told, and once.
             let later = id.max(*other);
-            if let Some(entry) = asset_register.entries.get(&later).filter(|_| is_unit && described.insert(later)) {
+            if let Some(entry) =
+                asset_register.entries.get(&later).filter(|_| is_unit && described.insert(later))
+            {
                 let why = format!(
                     "another asset has a unit “{}” as well: bills distinguish machines by it",
                     alone.name

@@ -3,8 +3,8 @@
 use chrono::NaiveDate;
 use serde::Serialize;
 
-use super::entry::AssetKind;
 use super::asset_register::AssetRegister;
+use super::entry::AssetKind;
 use crate::money::Decimal;
 use crate::scenario::Owning;
 use crate::scenario::owning::Racks;
@@ -92,7 +92,8 @@ mod tests {
         assert_eq!(plan.kinds[0].racks.cooling, Cooling::Air);
         assert!(plan.kinds[0].racks.airflow.is_some());
 
-        let node = asset_register.assets().find(|(_, asset)| asset.what == AssetKind::Node).unwrap().1.clone();
+        let node =
+            asset_register.assets().find(|(_, asset)| asset.what == AssetKind::Node).unwrap().1.clone();
         let small =
             Asset { name: "small".into(), model: "Small".into(), count: 5, rated_kw: 8.into(), ..node };
         let wide = Asset { name: "wide".into(), model: "Wide".into(), rated_kw: 41.into(), ..small.clone() };

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use chrono::NaiveTime;
 use sqlx::PgConnection;
 
+use super::asset_register::{AssetRegister, Edit};
 use super::bill::PROVIDER;
 use super::change::{Change, Status};
 use super::entry::Entry;
-use super::keep::{current, asset_register};
+use super::keep::{asset_register, current};
 use super::moved::{Readings, Side, Sides, touched};
 use super::power::Reading;
-use super::asset_register::{Edit, AssetRegister};
 use crate::money::Decimal;
 use crate::period::BillingMonth;
 
@@ -87,7 +87,10 @@ async fn of(
 }
 
 /// The meters of these clusters, with their clusters and names.
-fn meters<'a>(asset_register: &'a AssetRegister, clusters: &BTreeSet<String>) -> BTreeMap<i64, (&'a str, &'a str)> {
+fn meters<'a>(
+    asset_register: &'a AssetRegister,
+    clusters: &BTreeSet<String>,
+) -> BTreeMap<i64, (&'a str, &'a str)> {
     let its = asset_register.entries.iter().filter_map(|(id, entry)| match entry {
         Entry::Meter(it) if clusters.contains(&it.cluster) => {
             Some((*id, (it.cluster.as_str(), it.name.as_str())))

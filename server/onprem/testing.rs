@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::entry::Entry;
 use super::asset_register::AssetRegister;
+use super::entry::Entry;
 use super::sheet::{Kind, RefusedCell, read};
 use crate::money::Decimal;
 use crate::period::BillingMonth;

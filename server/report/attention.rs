@@ -8,7 +8,7 @@ use serde::Serialize;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::{Agreement, Answers, Error, ReconciledLine, Completeness};
+use super::{Agreement, Answers, Completeness, Error, ReconciledLine};
 use crate::accounts::Viewer;
 use crate::allocation;
 use crate::exchange::{self, Missing};
@@ -305,10 +305,12 @@ async fn rejected(db: &mut PgConnection, period: Period) -> sqlx::Result<Vec<Att
 
 /// Who was billed in the month before this one, and is not in it.
 fn absent(month: BillingMonth, completeness: &[Completeness]) -> impl Iterator<Item = Attention> {
-    let is_same =
-        |a: &Completeness, b: &Completeness| (&a.provider, &a.billing_account) == (&b.provider, &b.billing_account);
-    let is_there =
-        move |before: &Completeness| completeness.iter().any(|now| now.month == month && is_same(now, before));
+    let is_same = |a: &Completeness, b: &Completeness| {
+        (&a.provider, &a.billing_account) == (&b.provider, &b.billing_account)
+    };
+    let is_there = move |before: &Completeness| {
+        completeness.iter().any(|now| now.month == month && is_same(now, before))
+    };
     let before = completeness.iter().filter(move |scope| scope.month == month.previous());
     before.filter(move |scope| !is_there(scope)).map(move |scope| Attention::Absent {
         provider: scope.provider.clone(),
@@ -424,7 +426,8 @@ mod tests {
             state,
             months: months.iter().map(|text| month(text)).collect(),
         };
-        let expected = [described(State::Differs, &["2026-06", "2026-08"]), described(State::New, &["2026-07"])];
+        let expected =
+            [described(State::Differs, &["2026-06", "2026-08"]), described(State::New, &["2026-07"])];
         assert_eq!(due_months(&clusters), expected);
 
         let absent = |account: &str, text: &str| Attention::Absent {

@@ -10,12 +10,12 @@ use serde::Serialize;
 use sqlx::PgConnection;
 
 use super::as_of::{Error, as_of};
-use super::snapshot::teams;
 use super::owned_by::parts;
-use super::{Answers, Grouping, Question, Completeness, Unconverted, stated_until};
+use super::snapshot::teams;
+use super::{Answers, Completeness, Grouping, Question, Unconverted, stated_until};
 use crate::accounts::Viewer;
 use crate::allocation::{
-    Configuration, Budget, BudgetOf, BudgetPeriod, Entry, Forecast, Known, USUAL_DAYS, USUAL_MONTHS,
+    Budget, BudgetOf, BudgetPeriod, Configuration, Entry, Forecast, Known, USUAL_DAYS, USUAL_MONTHS,
 };
 use crate::money::{Currency, Decimal, Money};
 use crate::period::{BillingMonth, Period};
@@ -131,7 +131,9 @@ impl Answers {
         let month = self.latest_month(db, &Viewer::Everything).await?;
         let asking = self.asking(db, &configuration, viewer, sequence, month).await?;
         let mut budgets = Vec::new();
-        for (id, budget) in configuration.budgets().filter(|(_, budget)| sees(&configuration, viewer, budget, month)) {
+        for (id, budget) in
+            configuration.budgets().filter(|(_, budget)| sees(&configuration, viewer, budget, month))
+        {
             let mut line = BudgetLine::of(&configuration, id, budget);
             if let Some(asking) = &asking
                 && let Some(period) = budget.periods_until(asking.latest).next()
@@ -158,7 +160,9 @@ impl Answers {
         let configuration = self.configuration(db, sequence).await?;
         let latest = self.latest_month(db, &Viewer::Everything).await?;
         let mut found = Vec::new();
-        let Some(asking) = self.asking(db, &configuration, viewer, sequence, latest).await? else { return Ok(found) };
+        let Some(asking) = self.asking(db, &configuration, viewer, sequence, latest).await? else {
+            return Ok(found);
+        };
         for (id, budget) in configuration.budgets().filter(|(_, budget)| budget.of == *of) {
             let period = budget.periods_until(month).next();
             let Some(period) = period.filter(|period| period.months().any(|it| it == month)) else {
@@ -237,7 +241,8 @@ impl Answers {
     ) -> sqlx::Result<Option<Asking<'a>>> {
         let Some(latest) = month else { return Ok(None) };
         // Up to which day bills are stated is nobody's secret, and the same for everyone.
-        let completeness: Vec<Completeness> = self.completeness(db, latest.into(), &Viewer::Everything, sequence).await?;
+        let completeness: Vec<Completeness> =
+            self.completeness(db, latest.into(), &Viewer::Everything, sequence).await?;
         let stated = stated_until(&completeness, latest.into());
         Ok(Some(Asking { configuration, viewer, sequence, latest, stated }))
     }
@@ -498,10 +503,16 @@ fn months_to(until: NaiveDate, day: NaiveDate) -> u32 {
 }
 
 /// Whether the viewer may see a budget: as things are in the latest month, or in its last one.
-fn sees(configuration: &Configuration, viewer: &Viewer, budget: &Budget, latest: Option<BillingMonth>) -> bool {
+fn sees(
+    configuration: &Configuration,
+    viewer: &Viewer,
+    budget: &Budget,
+    latest: Option<BillingMonth>,
+) -> bool {
     let month = budget.months.last.into_iter().chain(latest).min().or(budget.months.first);
     let month = month.max(budget.months.first);
-    *viewer == Viewer::Everything || month.is_some_and(|month| sees_in(configuration, viewer, &budget.of, month))
+    *viewer == Viewer::Everything
+        || month.is_some_and(|month| sees_in(configuration, viewer, &budget.of, month))
 }
 
 /// What a project or cost centre spends may be of several teams, so it is for those who see everything.

@@ -71,7 +71,8 @@ pub async fn chargeback(
     };
     // Which teams are inside one changes from month to month.
     let with_teams_inside = |handle: &str| -> Option<Cents> {
-        let has_some = |(month, _): &(BillingMonth, _)| configuration.of_month(*month).has_teams_inside(handle);
+        let has_some =
+            |(month, _): &(BillingMonth, _)| configuration.of_month(*month).has_teams_inside(handle);
         months.iter().any(has_some).then(|| {
             let of_month = |(month, teams): &(BillingMonth, BTreeMap<Option<String>, Cents>)| -> Cents {
                 let then = configuration.of_month(*month);

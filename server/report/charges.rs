@@ -6,8 +6,8 @@ use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 use uuid::Uuid;
 
-use super::snapshot::Allocation;
 use super::denomination::{PLACES, Unconverted};
+use super::snapshot::Allocation;
 use super::sql::{Source, push_filters, push_from, push_where};
 use super::sums::rollup_of;
 use super::{Answers, CostBasis, Filter, Grouping, Question, Spend};

@@ -5,8 +5,8 @@
 use serde::Serialize;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
-use super::snapshot::Snapshot;
 use super::denomination::denominate;
+use super::snapshot::Snapshot;
 use super::sql::{Column, Measure, Rows, Source};
 use super::sums::source_of;
 use super::{Grouping, Question};
@@ -125,7 +125,10 @@ mod tests {
 
     #[test]
     fn a_credit_that_nobody_owns_hides_no_charge() {
-        let amounts = |charges: i64, credits: i64| ChargesAndCredits { charges: charges.into(), credits: credits.into() };
+        let amounts = |charges: i64, credits: i64| ChargesAndCredits {
+            charges: charges.into(),
+            credits: credits.into(),
+        };
         let month = MonthChargesAndCredits { all: amounts(300, -100), unallocated: amounts(100, -100) };
         assert_eq!(month.covered().unwrap().to_string(), "0.500000");
         assert_eq!(month.unallocated.share(25.into()).to_string(), "0.250000");

@@ -12,8 +12,8 @@ use chrono::{Datelike, Days, NaiveDate};
 use serde::Serialize;
 use sqlx::{PgConnection, Postgres, QueryBuilder};
 
-use super::sql::Source;
 use super::completeness::{Completeness, completeness_of};
+use super::sql::Source;
 use super::{Filter, Grouping, Question};
 use crate::ledger::Visible;
 use crate::money::Decimal;

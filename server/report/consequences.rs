@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::allocation::{Configuration, Budget, BudgetPeriod, Edit, Entry, MonthConfiguration};
+use crate::allocation::{Budget, BudgetPeriod, Configuration, Edit, Entry, MonthConfiguration};
 use crate::period::BillingMonth;
 
 /// A stretch of months in which both configurations stay the same: its first, `None` for the one before anything begins.
@@ -59,7 +59,11 @@ fn months(stretches: &[Stretch], first: usize, last: usize) -> String {
 
 /// Teams that `now` are inside others, and then were not: `Vision and 2 teams inside it are visible to the leads of
 /// Research`. Teams that one of the configurations lacks come and go with all that is theirs.
-fn seen(then: &MonthConfiguration<'_>, now: &MonthConfiguration<'_>, [visible, count]: [&str; 2]) -> Vec<String> {
+fn seen(
+    then: &MonthConfiguration<'_>,
+    now: &MonthConfiguration<'_>,
+    [visible, count]: [&str; 2],
+) -> Vec<String> {
     let around = |configuration: &MonthConfiguration<'_>, handle: &str| -> BTreeSet<String> {
         let mut found = BTreeSet::new();
         let mut at = configuration.team(handle);
@@ -110,8 +114,10 @@ fn name_of<'a>(configuration: &'a MonthConfiguration<'_>, handle: &'a str) -> &'
 fn called(then: &MonthConfiguration<'_>, now: &MonthConfiguration<'_>) -> Vec<String> {
     let named = |configuration: &MonthConfiguration<'_>| -> Vec<(&'static str, String, String)> {
         let teams = configuration.teams.iter().map(|it| ("Team", it.handle.clone(), it.name.clone()));
-        let projects = configuration.projects.iter().map(|it| ("Project", it.handle.clone(), it.name.clone()));
-        let centres = configuration.cost_centres.iter().map(|it| ("Cost centre", it.handle.clone(), it.name.clone()));
+        let projects =
+            configuration.projects.iter().map(|it| ("Project", it.handle.clone(), it.name.clone()));
+        let centres =
+            configuration.cost_centres.iter().map(|it| ("Cost centre", it.handle.clone(), it.name.clone()));
         let experiments =
             configuration.experiments.iter().map(|it| ("Experiment", it.handle.clone(), it.name.clone()));
         let pools = configuration.pools.iter().map(|it| ("Shared cost", it.handle.clone(), it.name.clone()));
@@ -128,7 +134,8 @@ fn called(then: &MonthConfiguration<'_>, now: &MonthConfiguration<'_>) -> Vec<St
 /// What finance books elsewhere.
 fn booked(then: &MonthConfiguration<'_>, now: &MonthConfiguration<'_>) -> Vec<String> {
     let centre = |configuration: &MonthConfiguration<'_>, handle: Option<&str>| {
-        let name = |handle: &str| configuration.cost_centre(handle).map_or(handle, |it| it.name.as_str()).to_owned();
+        let name =
+            |handle: &str| configuration.cost_centre(handle).map_or(handle, |it| it.name.as_str()).to_owned();
         handle.map_or_else(|| "no cost centre".to_owned(), name)
     };
     let mut found = Vec::new();

@@ -6,8 +6,8 @@ use serde::Serialize;
 use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
-use super::snapshot::Snapshot;
 use super::compared::SameDays;
+use super::snapshot::Snapshot;
 use super::sql::{Measure, Rows, Source};
 use super::sums::{Apart, source_of};
 use super::{Grouping, Question};

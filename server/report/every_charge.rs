@@ -3,8 +3,8 @@
 use sqlx::{PgPool, Postgres, QueryBuilder, Transaction};
 use uuid::Uuid;
 
-use super::snapshot::Allocation;
 use super::charges::{ChargeLine, Selection};
+use super::snapshot::Allocation;
 use super::sql::Source;
 use super::{Question, Spend};
 use crate::ledger::Visible;

@@ -26,9 +26,9 @@ pub struct HistoryFilter {
 /// What became of a delivery, as people ask for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeliveryState {
-    /// At least one of its months counts.
-    Counts,
-    Superseded,
+    /// At least one of its months is active.
+    Active,
+    Replaced,
     Waiting,
     Undone,
     Refused,

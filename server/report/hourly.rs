@@ -12,8 +12,8 @@ use chrono::NaiveDate;
 use sqlx::{Connection as _, PgConnection, Postgres, QueryBuilder, Row as _};
 
 use super::as_of::{Error, as_of};
-use super::snapshot::Snapshot;
 use super::denomination::{Denomination, denominate};
+use super::snapshot::Snapshot;
 use super::sql::{Column, Measure, Rows, Source};
 use super::sums::rollup_of;
 use super::{Answers, Filter, Grouping, Question, Spend, owned_hours};
@@ -130,7 +130,11 @@ impl Answers {
 }
 
 /// Tags that are kept with charges are not in rows of days.
-async fn refuse_tags(db: &mut PgConnection, question: &Question, snapshot: &Snapshot) -> Result<(), HourlyError> {
+async fn refuse_tags(
+    db: &mut PgConnection,
+    question: &Question,
+    snapshot: &Snapshot,
+) -> Result<(), HourlyError> {
     for filter in &question.filters {
         let by = std::iter::once(&filter.dimension);
         let is_tag = matches!(filter.dimension, Grouping::Tag(_));

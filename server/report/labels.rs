@@ -6,7 +6,9 @@ use sqlx::PgConnection;
 
 use super::{Answers, Error, Grouping, Question};
 use crate::accounts::Viewer;
-use crate::allocation::{Attributor, Facts, Label, MonthConfiguration, look_alike, normalized, normalized_key};
+use crate::allocation::{
+    Attributor, Facts, Label, MonthConfiguration, look_alike, normalized, normalized_key,
+};
 use crate::exchange;
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
@@ -154,7 +156,8 @@ fn known(configuration: &MonthConfiguration<'_>, label: Label) -> Vec<String> {
         Label::CostCentre => configuration.cost_centres.iter().map(|it| it.handle.clone()).collect(),
         Label::Experiment => configuration.experiments.iter().map(|it| it.handle.clone()).collect(),
         _ => {
-            let own = configuration.values.iter().filter(|it| it.label == label).map(|it| normalized(&it.value));
+            let own =
+                configuration.values.iter().filter(|it| it.label == label).map(|it| normalized(&it.value));
             own.chain(label.usual_values().iter().map(|(value, _)| (*value).to_owned())).collect()
         }
     }

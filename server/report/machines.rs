@@ -4,8 +4,8 @@ use serde::Serialize;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
 use super::Question;
-use super::snapshot::Snapshot;
 use super::denomination::denominate;
+use super::snapshot::Snapshot;
 use super::sql::{Column, Measure, Rows};
 use super::sums::keys_source_of;
 use crate::accelerator::accelerator_hours;

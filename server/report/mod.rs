@@ -6,24 +6,24 @@
 mod activity;
 mod as_of;
 mod attention;
-mod snapshot;
 mod batches;
 mod budgets;
 mod cache;
 mod changes;
 mod chargeback;
 mod charges;
+mod charges_and_credits;
 mod cluster;
 mod compared;
+mod completeness;
 mod consequences;
+mod data_status;
 mod denomination;
 mod effects;
 mod events;
 mod every_charge;
 mod experiment;
 mod experiments;
-mod data_status;
-mod charges_and_credits;
 mod history;
 mod hourly;
 mod imports;
@@ -44,13 +44,13 @@ mod prepare;
 mod preview;
 mod question;
 mod reconciliation;
-mod suggested_rules;
 mod restates;
 mod shared_movement;
+mod snapshot;
 mod spend;
 mod sql;
-mod completeness;
 mod statement;
+mod suggested_rules;
 mod sums;
 mod tags;
 mod team;
@@ -68,10 +68,13 @@ pub use cache::Answers;
 pub use changes::{Change, ChangeTotal, ChangedKey, Changes, ChangesBy, changes};
 pub use chargeback::{Chargeback, TeamLine, chargeback};
 pub use charges::{ChargeLine, Charges, Order, PAGE_SIZE, Page, charges};
+pub use charges_and_credits::ChargesAndCredits;
 pub use cluster::{
     Cloud, ClusterReport, HourChain, InCurrency, MonthOfCluster, PaidElsewhere, rates_of_months,
 };
 pub use compared::Compared;
+pub use completeness::{Completeness, final_months, final_since, stated_until};
+pub use data_status::DataStatus;
 pub use denomination::Unconverted;
 pub use effects::{Effect, effects};
 pub use events::{Event, EventOf, events};
@@ -80,8 +83,6 @@ pub use experiment::{
     ExperimentReport, PerUnit, Siblings, experiment_report, months_of_experiment, siblings,
 };
 pub use experiments::{ExperimentLine, Experiments, experiments};
-pub use data_status::DataStatus;
-pub use charges_and_credits::ChargesAndCredits;
 pub use history::{
     CountedCost, DeliveryState, HISTORY_PAGE, History, HistoryChoices, HistoryFilter, HistoryOrder, history,
     history_choices,
@@ -105,15 +106,14 @@ pub use prepare::first_months;
 pub use preview::{MonthOfPreview, Move, MovedKey, Preview, TeamOfPreview, preview};
 pub use question::{CostBasis, FIRST, Filter, Grouping, ParseQuestionError, Question, SHARED, Sort, SortBy};
 pub use reconciliation::{Agreement, Invoice, ReconciledLine, ReconciledTotal, Reconciliation};
-pub use suggested_rules::{Offer, SuggestedRule, suggested_rules};
 pub use restates::{Restates, restates};
 pub use shared_movement::{SharedMovement, TeamParts};
 pub use spend::{Group, Spend, spend};
-pub use completeness::{Completeness, final_months, final_since, stated_until};
 pub use statement::{
     Cause, Cents, Finality, Restated, StatedLine, StatedPart, Statement, TeamStatement, Way, Weighed,
     month_in_cents, statement,
 };
+pub use suggested_rules::{Offer, SuggestedRule, suggested_rules};
 pub use tags::tag_names;
 pub use team::{Breakdown, Part, SeenTeam, TeamName, TeamReport, seen_team, team_report};
 pub use trace::{Counted, FileOfDelivery, OtherDelivery, RowAddress, Trace, file_of, trace};

@@ -7,9 +7,9 @@ use serde::Serialize;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
 use super::as_of::Error;
-use super::snapshot::Snapshot;
 use super::denomination::denominate;
 use super::payers::Payers;
+use super::snapshot::Snapshot;
 use super::sql::{Column, Measure, Rows, Source, push_value};
 use super::sums::source_of;
 use super::{Grouping, Question, Spend};

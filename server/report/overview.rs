@@ -7,8 +7,8 @@ use sqlx::PgConnection;
 
 use super::attention::{Attention, attention};
 use super::compared::Compared;
-use super::over_time::{Bucket, Series, Step};
 use super::completeness::Completeness;
+use super::over_time::{Bucket, Series, Step};
 use super::{Answers, CostBasis, Error, Grouping, Question, Spend};
 use crate::accounts::Viewer;
 use crate::exchange;

@@ -7,9 +7,9 @@ use serde::Serialize;
 use sqlx::PgConnection;
 
 use super::as_of::Error;
-use super::snapshot::{Snapshot, Names};
 use super::compared::Compared;
 use super::denomination::Unconverted;
+use super::snapshot::{Names, Snapshot};
 use super::sums::{Figures, Sum, Sums};
 use super::{Answers, CostBasis, Grouping, Question, Sort, SortBy};
 use crate::accelerator::accelerator_hours;

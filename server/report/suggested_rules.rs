@@ -134,7 +134,7 @@ mod tests {
             pooled,
         ];
         let found = suggested_rules(&keys);
-        let described: Vec<(String, usize, usize)> = described
+        let described: Vec<(String, usize, usize)> = found
             .iter()
             .map(|suggested| {
                 (

@@ -3,10 +3,10 @@
 use futures_util::TryStreamExt as _;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
-use super::snapshot::Snapshot;
 use super::compared::{DaysBefore, SameDays};
 use super::denomination::{Denomination, LeftOut, denominate, left_out};
 use super::payers::Payers;
+use super::snapshot::Snapshot;
 use super::sql::{Column, Measure, OfCharges, Rows, Source};
 use super::{Grouping, Question};
 use crate::accounts::Viewer;

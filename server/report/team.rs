@@ -6,16 +6,16 @@ use serde::Serialize;
 use sqlx::PgConnection;
 
 use super::as_of::Error;
-use super::snapshot::{months, teams};
 use super::data_status::DataStatus;
 use super::over_time::{Series, Step};
 use super::owned_price::{OwnedPrice, owned_price};
 use super::shared_movement::{SharedMovement, TeamParts, shared_movements};
+use super::snapshot::{months, teams};
 use super::statement::{Cents, Finality, Restated, months_in_cents, restated_months};
 use super::unit_costs::{TeamUnit, units};
-use super::{Answers, BudgetLine, Group, Grouping, Movement, Question, Spend, Completeness, Variance};
+use super::{Answers, BudgetLine, Completeness, Group, Grouping, Movement, Question, Spend, Variance};
 use crate::accounts::Viewer;
-use crate::allocation::{Configuration, BudgetOf, Entry};
+use crate::allocation::{BudgetOf, Configuration, Entry};
 use crate::money::{Decimal, Money};
 use crate::period::{BillingMonth, Period};
 
@@ -148,8 +148,11 @@ pub fn seen_team(
     });
     let mut others: Vec<BillingMonth> = others.collect();
     others.sort_unstable_by(|a, b| b.cmp(a));
-    let mut who =
-        months.iter().copied().chain(others).find_map(|month| seen_in(configuration, today, viewer, handle, month))?;
+    let mut who = months
+        .iter()
+        .copied()
+        .chain(others)
+        .find_map(|month| seen_in(configuration, today, viewer, handle, month))?;
     for month in months {
         let Some(then) = seen_in(configuration, today, viewer, handle, month) else { continue };
         who.months.push((month, then.handles()));

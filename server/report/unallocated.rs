@@ -8,13 +8,13 @@ use sqlx::{FromRow, PgConnection, Postgres, QueryBuilder, Row};
 use uuid::Uuid;
 
 use super::as_of::{Error, as_of};
-use super::snapshot::Snapshot;
-use super::denomination::denominate;
 use super::charges_and_credits::MonthChargesAndCredits;
+use super::denomination::denominate;
+use super::snapshot::Snapshot;
 use super::sql::{Column, Measure, Rows};
 use super::statement::{Cents, month_in_cents, months_in_cents};
 use super::sums::{items_source_of, keys_source_of};
-use super::{Answers, Days, Filter, DataStatus, ChargesAndCredits, Group, Grouping, Question, Spend};
+use super::{Answers, ChargesAndCredits, DataStatus, Days, Filter, Group, Grouping, Question, Spend};
 use crate::accelerator::accelerator_hours;
 use crate::allocation::{Attributor, Facts, KeyRow, MonthConfiguration, Neighbours, Suggestion, suggest};
 use crate::money::Decimal;
@@ -290,7 +290,11 @@ fn nobodys(group: &Group) -> Decimal {
 }
 
 /// The keys with who could own them.
-fn owned(keys: &Keys, configuration: &MonthConfiguration<'_>, unallocated: &ChargesAndCredits) -> sqlx::Result<Vec<UnallocatedKey>> {
+fn owned(
+    keys: &Keys,
+    configuration: &MonthConfiguration<'_>,
+    unallocated: &ChargesAndCredits,
+) -> sqlx::Result<Vec<UnallocatedKey>> {
     // A pattern that is none is refused before it is kept.
     let attributor = Attributor::new(configuration).map_err(|error| sqlx::Error::Decode(error.into()))?;
     let key = |(key, facts): &(UnallocatedKey, Facts)| {

@@ -8,7 +8,7 @@ use super::comparison::{Comparison, Scenario};
 use super::uncertainty::break_points::break_points;
 use super::uncertainty::cheapest_option::cheapest_option;
 use super::uncertainty::simulate::simulate;
-use super::uncertainty::{CheapestOption, Model, Simulation, Sensitivity, inputs};
+use super::uncertainty::{CheapestOption, Model, Sensitivity, Simulation, inputs};
 
 /// Simulations of the range: shares of them are sure to about half a percent.
 const DRAWS: u32 = 10_000;

@@ -262,7 +262,8 @@ mod tests {
             (Service { tokens_per_user: 0, ..service(10, 500) }, H100, "tokens_per_user", "expected 1"),
         ] {
             let refused = service.size(accelerator).unwrap_err();
-            let described = refused.0.iter().find(|it| it.field == field).unwrap_or_else(|| panic!("{refused}"));
+            let described =
+                refused.0.iter().find(|it| it.field == field).unwrap_or_else(|| panic!("{refused}"));
             assert!(described.message.contains(words), "{described}");
         }
         assert!(fp8.size(H100).is_ok());

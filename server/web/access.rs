@@ -45,7 +45,12 @@ const AREAS: &[Area] = &[
         writes: None,
         lead: "yes",
     },
-    Area { what: "What is unallocated, and suggested rules", below: &["/unallocated"], writes: None, lead: "yes" },
+    Area {
+        what: "What is unallocated, and suggested rules",
+        below: &["/unallocated"],
+        writes: None,
+        lead: "yes",
+    },
     Area {
         what: "Teams: what each is charged, why it changed, its shared costs and its statement; experiments",
         below: &["/teams", "/chargeback", "/experiments"],

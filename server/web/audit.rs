@@ -5,11 +5,11 @@ use chrono::{DateTime, NaiveDate, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::csv::{self, Cell, Record};
 use super::error::{Error, Result};
 use super::extract::{Db, Query};
 use super::form::Fields;
 use super::layout::Layout;
-use super::csv::{self, Cell, Record};
 use super::{filters, paths, respond};
 use crate::audit::{self, Found, Line, Search, Verb};
 use crate::money::Decimal;

@@ -9,20 +9,20 @@ use futures_util::{StreamExt as _, stream};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
+use super::csv::{self, Cell, Record};
+use super::downloads::Slot;
 use super::error::Result;
 use super::extract::{CurrentUser, Db, Query};
-use super::downloads::Slot;
 use super::layout::{Layout, Pages};
 use super::question::Asked;
-use super::csv::{self, Cell, Record};
 use super::respond::{As, Format};
-use super::{Access, Error, Downloads, choices, filters, imports, paths, respond};
+use super::{Access, Downloads, Error, choices, filters, imports, paths, respond};
 use crate::exchange;
 use crate::ledger::{self, Archived, OriginalRow, Originals};
 use crate::money::{Currency, Decimal};
 use crate::period::Period;
 use crate::report::{
-    self, Answers, ChargeLine, Charges, EveryCharge, FileOfDelivery, DataStatus, Grouping, Order, Question,
+    self, Answers, ChargeLine, Charges, DataStatus, EveryCharge, FileOfDelivery, Grouping, Order, Question,
     RejectedRow, RowAddress, Spend, Trace,
 };
 

@@ -4,7 +4,7 @@ use super::question::Asked;
 use crate::accounts::Person;
 use crate::money::Currency;
 use crate::period::Period;
-use crate::report::{CostBasis, DataStatus, Completeness};
+use crate::report::{Completeness, CostBasis, DataStatus};
 
 /// What is written, where it leads, and whether it is shown now.
 pub type Choice = (String, String, bool);

@@ -57,8 +57,7 @@ pub fn texts(cells: &[Cell<'_>]) -> Vec<String> {
 
 /// The rows as a file named `name.csv`.
 pub fn answer<'a, R: Record + 'a>(name: &str, rows: impl IntoIterator<Item = &'a R>) -> Result {
-    let body =
-        write(rows).map_err(|error| anyhow::Error::new(error).context("a table was not written"))?;
+    let body = write(rows).map_err(|error| anyhow::Error::new(error).context("a table was not written"))?;
     Ok(file(name, body.into()))
 }
 

@@ -121,7 +121,10 @@ mod tests {
     use super::*;
 
     fn downloads() -> Downloads {
-        Downloads { pool: PgPool::connect_lazy("postgres://localhost/none").unwrap(), under_way: Arc::default() }
+        Downloads {
+            pool: PgPool::connect_lazy("postgres://localhost/none").unwrap(),
+            under_way: Arc::default(),
+        }
     }
 
     const IDLE: Duration = Duration::from_millis(400);

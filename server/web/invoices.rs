@@ -6,12 +6,12 @@ use askama::Template;
 use axum::extract::State;
 use serde::Deserialize;
 
+use super::csv::{self, Cell, Record};
 use super::error::Result;
 use super::extract::{Db, Form, Query, cookie};
 use super::form::{Fields, amount};
 use super::layout::Layout;
 use super::question::Asked;
-use super::csv::{self, Cell, Record};
 use super::respond::{As, Format};
 use super::{filters, paths, respond};
 use crate::accounts::Viewer;

@@ -88,7 +88,9 @@ impl Layout {
         let below: &[&str] = match href {
             "/spend" => &["/variance", "/charges"],
             "/teams" => &["/chargeback"],
-            "/rules" => &["/unallocated", "/shared-costs", "/organization", "/labels", "/quantities", "/changes"],
+            "/rules" => {
+                &["/unallocated", "/shared-costs", "/organization", "/labels", "/quantities", "/changes"]
+            }
             "/clusters" => &["/asset-register"],
             "/scenarios" => &["/prices"],
             "/people" => &["/audit"],

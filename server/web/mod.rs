@@ -30,8 +30,8 @@ mod budgets;
 mod charges;
 mod choices;
 mod clusters;
-mod experiments;
 mod downloads;
+mod experiments;
 mod health;
 mod imports;
 mod invoices;
@@ -59,8 +59,8 @@ mod unallocated;
 mod variance;
 mod words;
 
-pub use error::{Error, Result};
 pub use downloads::Downloads;
+pub use error::{Error, Result};
 pub use metrics::Metrics;
 pub use page_cache::PageCache;
 pub use routes::{Access, Routes};
@@ -75,7 +75,7 @@ use sqlx::PgPool;
 
 use crate::config::Settings;
 use crate::demonstration::Mark;
-use crate::jobs::{Notifier, Inbox};
+use crate::jobs::{Inbox, Notifier};
 use crate::ledger::Originals;
 use crate::onprem::Months;
 use crate::report::Answers;

@@ -7,11 +7,11 @@ use axum::extract::State;
 use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 
+use super::csv::{self, Cell, Record};
 use super::error::{Error, Result};
 use super::extract::{CurrentUser, Db, Query};
 use super::layout::Layout;
 use super::question::Asked;
-use super::csv::{self, Cell, Record};
 use super::respond::As;
 use super::spend::chart;
 use super::{Access, clusters, filters, paths, respond};
@@ -190,10 +190,7 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
         Attention::Absent { provider, billing_account, month } if provider == onprem::PROVIDER => Item {
             state: "Absent",
             kind: "wait",
-            sentence: format!(
-                "{} of our own cluster {billing_account} is not published yet.",
-                month.name()
-            ),
+            sentence: format!("{} of our own cluster {billing_account} is not published yet.", month.name()),
             href: clusters::cluster::to_month(billing_account, *month),
             act: "See its bill",
         },
@@ -209,7 +206,7 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
             act: "Import its bill",
         },
         Attention::Cluster { cluster, name, state, months } => {
-            let (months_are, it) = (listed(months), if months.len() == 1 { "it" } else { "them" });
+            let months_are = listed(months);
             let (state, kind, sentence, act) = match state {
                 Stands::New => (
                     "Not published",

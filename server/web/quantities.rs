@@ -7,11 +7,11 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use sqlx::{PgConnection, PgPool};
 
+use super::csv::{self, Cell, Record};
 use super::error::{Error, Result};
 use super::extract::{Db, Form, Upload, cookie};
 use super::form::Fields;
 use super::layout::Layout;
-use super::csv::{self, Cell, Record};
 use super::{filters, paths, respond};
 use crate::allocation::{self, Entered, Quantity, QuantityKind};
 use crate::audit::Actor;
@@ -26,7 +26,8 @@ const LARGEST_FILE: usize = 40 << 20;
 /// Months of the table; a file has them all.
 const MONTHS: u32 = 13;
 /// How one goes back, since quantities are no part of the configuration that changes are undone of.
-const KEPT: &str = "To take it back, enter what was before, or remove it below; pages as of an earlier version keep that.";
+const KEPT: &str =
+    "To take it back, enter what was before, or remove it below; pages as of an earlier version keep that.";
 
 #[derive(Template)]
 #[template(path = "quantities.html")]

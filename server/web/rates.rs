@@ -5,11 +5,11 @@ use axum::extract::State;
 use serde::Deserialize;
 use sqlx::{PgConnection, PgPool};
 
+use super::csv::{self, Cell, Record};
 use super::error::{Error, Result};
 use super::extract::{Db, Form, Upload, cookie};
 use super::form::Fields;
 use super::layout::Layout;
-use super::csv::{self, Cell, Record};
 use super::{filters, paths, respond};
 use crate::audit::Actor;
 use crate::clock;

@@ -17,8 +17,6 @@ pub(super) fn address(uri: &Uri) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn only_whole_names_are_renamed_and_what_is_asked_stays() {
         let now = |address: &str| super::address(&address.parse().unwrap());

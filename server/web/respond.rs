@@ -1,5 +1,6 @@
 //! Answers: one struct as a page or as JSON, and which of these an address asks for.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 
+use super::csv::{self, Cell, Record};
 use super::error::Result;
 use super::extract::{CurrentUser, Db, Query};
 use super::latest::in_one_currency;
 use super::layout::{Layout, Pages};
 use super::question::Asked;
-use super::csv::{self, Cell, Record};
 use super::respond::{As, Format};
 use super::{choices, filters, paths, respond};
 use crate::accounts::Viewer;
@@ -20,7 +20,9 @@ use crate::clock;
 use crate::exchange;
 use crate::money::{Currency, Decimal};
 use crate::period::{BillingMonth, Period};
-use crate::report::{self, Answers, Coverage, MonthCoverage, Offer, SuggestedRule, Unallocated, UnallocatedKey};
+use crate::report::{
+    self, Answers, Coverage, MonthCoverage, Offer, SuggestedRule, Unallocated, UnallocatedKey,
+};
 
 /// Ways on a page.
 const PAGE: usize = 50;
@@ -154,7 +156,11 @@ impl Page {
     /// Of the unallocated charges; of the credits, where it is for nothing else.
     fn share(&self, suggested: &SuggestedRule<'_>) -> Option<Decimal> {
         let amounts = &self.it.coverage.as_ref()?.unallocated_gross;
-        let of = if suggested.amounts.charges.is_zero() { suggested.amounts.credits } else { suggested.amounts.charges };
+        let of = if suggested.amounts.charges.is_zero() {
+            suggested.amounts.credits
+        } else {
+            suggested.amounts.charges
+        };
         Some(amounts.share(of))
     }
 

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 
+use super::csv::{self, Cell, Record};
 use super::error::Result;
 use super::extract::{CurrentUser, Db, Query};
 use super::layout::{Layout, Pages};
 use super::question::Asked;
-use super::csv::{self, Cell, Record};
 use super::respond::{As, Format};
 use super::{filters, paths, respond, table};
 use crate::chart;

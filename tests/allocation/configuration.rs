@@ -2,7 +2,7 @@
 
 use gpuledger::allocation::{
     self, About, Account, Budget, BudgetOf, BudgetPeriod, Condition, Drafted, Edit, Entry, FixedShare,
-    Months, Outcome, SharedCostPool, Project, Recipient, Rule, Split, Stage, Status, Target, Team, Test,
+    Months, Outcome, Project, Recipient, Rule, SharedCostPool, Split, Stage, Status, Target, Team, Test,
 };
 use gpuledger::audit::Actor;
 use gpuledger::clock;
@@ -112,7 +112,10 @@ async fn what_makes_no_sense_is_refused_with_its_reason(db: PgPool) {
         (
             vec![
                 team("a"),
-                Entry::Pool(SharedCostPool { without: vec!["a".into()], ..pool("tax", shares(&[("a", "1")])) }),
+                Entry::Pool(SharedCostPool {
+                    without: vec!["a".into()],
+                    ..pool("tax", shares(&[("a", "1")]))
+                }),
             ],
             "shared costs tax: team a is excluded and has a share",
         ),
@@ -120,7 +123,10 @@ async fn what_makes_no_sense_is_refused_with_its_reason(db: PgPool) {
             vec![
                 team("a"),
                 Entry::Pool(pool("fees", Split::Evenly)),
-                Entry::Pool(SharedCostPool { pools: vec!["fees".into()], ..pool("tax", shares(&[("a", "1")])) }),
+                Entry::Pool(SharedCostPool {
+                    pools: vec!["fees".into()],
+                    ..pool("tax", shares(&[("a", "1")]))
+                }),
             ],
             "shared costs tax: shared costs fees take part and have no share",
         ),

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use gpuledger::accounts::Viewer;
 use gpuledger::allocation::{
-    self, Configuration, Edit, Entry, FixedShare, Hours, HoursOf, Months, SharedCostPool, Quantity, QuantityKind, Recipient,
-    Split, Target, Team, normalized, problems,
+    self, Configuration, Edit, Entry, FixedShare, Hours, HoursOf, Months, Quantity, QuantityKind, Recipient,
+    SharedCostPool, Split, Target, Team, normalized, problems,
 };
 use gpuledger::audit::Actor;
 use gpuledger::clock;
@@ -271,7 +271,8 @@ async fn statements_sum_to_the_cent(db: &mut PgConnection, asked: &Asked, seed: 
         let configuration = allocation::configuration(db, 10_000).await.unwrap();
         let mut charged = Decimal::ZERO;
         for team in TEAMS {
-            let Some(who) = report::seen_team(&configuration, &configuration, &Viewer::Everything, team, question.period)
+            let Some(who) =
+                report::seen_team(&configuration, &configuration, &Viewer::Everything, team, question.period)
             else {
                 continue;
             };

@@ -58,7 +58,8 @@ fn question(period: &str, viewer: Viewer) -> Question {
 async fn stated(db: &mut PgConnection, team: &str, period: &str, viewer: Viewer) -> String {
     let (answers, question) = (Answers::default(), question(period, viewer));
     let configuration = allocation::configuration(db, 1000).await.unwrap();
-    let who = report::seen_team(&configuration, &configuration, &question.viewer, team, question.period).unwrap();
+    let who =
+        report::seen_team(&configuration, &configuration, &question.viewer, team, question.period).unwrap();
     let statement = Box::pin(report::statement(db, &answers, who, &question)).await.unwrap();
     let total = statement.total.map(|total| total.amount).unwrap_or_default();
     let teams: Decimal = statement.teams.iter().map(|team| team.total).sum();
@@ -72,7 +73,8 @@ async fn stated(db: &mut PgConnection, team: &str, period: &str, viewer: Viewer)
 async fn team_page(db: &mut PgConnection, team: &str, period: &str, viewer: Viewer) -> TeamReport {
     let question = question(period, viewer);
     let configuration = allocation::configuration(db, 1000).await.unwrap();
-    let who = report::seen_team(&configuration, &configuration, &question.viewer, team, question.period).unwrap();
+    let who =
+        report::seen_team(&configuration, &configuration, &question.viewer, team, question.period).unwrap();
     Box::pin(report::team_report(db, &Answers::default(), who, &question)).await.unwrap()
 }
 

@@ -208,7 +208,9 @@ fn manifests_that_name_no_files_anybody_has_are_refused() {
 #[test]
 fn zip_with_a_million_entries_is_refused_by_the_count_at_its_end() {
     let entries = |count| vec![zip_entry("a", ""); count];
-    for (count, described) in [(1001, "1001 entries"), (65_534, "65534 entries"), (1_000_000, "1000000 entries")] {
+    for (count, described) in
+        [(1001, "1001 entries"), (65_534, "65534 entries"), (1_000_000, "1000000 entries")]
+    {
         let (refusal, read) = refused_zip(zip_of(&entries(count)));
         assert_eq!(
             refusal,

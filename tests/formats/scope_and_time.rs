@@ -65,7 +65,10 @@ fn rejection(row: Row<'_>) -> String {
 fn an_account_that_a_spreadsheet_rounded_is_rejected() {
     for provider in ["AWS", "Acme", "Microsoft", "Google"] {
         let described = rejection(Row { provider, account: "1.23457E+11", ..USUAL });
-        assert!(described.starts_with("row 1, column BillingAccountId: found “1.23457E+11”; expected "), "{described}");
+        assert!(
+            described.starts_with("row 1, column BillingAccountId: found “1.23457E+11”; expected "),
+            "{described}"
+        );
         assert!(described.contains("spreadsheet"), "{described}");
     }
     let described =
@@ -215,7 +218,10 @@ fn billing_period_that_is_none_or_longer_than_a_year_is_rejected() {
         ("2025-09-01T00:00:00Z", "an end within a year of the start of the billing period"),
     ] {
         let described = rejection(Row { period: ["2026-10-01T00:00:00Z", end], ..USUAL });
-        assert!(described.starts_with(&format!("row 1, column BillingPeriodEnd: found “{end}”")), "{described}");
+        assert!(
+            described.starts_with(&format!("row 1, column BillingPeriodEnd: found “{end}”")),
+            "{described}"
+        );
         assert!(described.contains(expected), "{described}");
     }
     // A year in advance.
@@ -239,7 +245,10 @@ fn what_is_no_currency_code_is_rejected_with_what_to_write() {
         [("US$", "the code USD"), ("usd.", "the code USD"), ("EURO", "the code EUR"), ("€", "the code EUR")]
     {
         let described = rejection(Row { currency, ..USUAL });
-        assert_eq!(described, format!("row 1, column BillingCurrency: found “{currency}”; expected {expected}"));
+        assert_eq!(
+            described,
+            format!("row 1, column BillingCurrency: found “{currency}”; expected {expected}")
+        );
     }
     for currency in ["USD", "eur", "Token"] {
         only(&[Row { currency, ..USUAL }]);

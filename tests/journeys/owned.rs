@@ -331,7 +331,10 @@ async fn who_only_rents_pays_none_of_a_pool_that_is_divided_by_hours_owned(db: P
                 [("Nlp", "1330"), ("Vision", "30"), ("Unallocated", "0")]
             }
             _ => {
-                assert!(described.contains("Only hours of the organization’s own machines weigh"), "{described}");
+                assert!(
+                    described.contains("Only hours of the organization’s own machines weigh"),
+                    "{described}"
+                );
                 by_hours_owned(&mut admin).await;
                 [("Vision", "1030"), ("Nlp", "330"), ("Unallocated", "0")]
             }

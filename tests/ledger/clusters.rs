@@ -351,7 +351,11 @@ impl Racks {
                 months.into_iter().map(|it| (it.month, it.state, it.sums)).collect()
             };
             let anew = self.months_by(&Months::default(), cluster, today).await;
-            assert_eq!(described(self.months_by(&self.months, cluster, today).await), described(anew), "{cluster}");
+            assert_eq!(
+                described(self.months_by(&self.months, cluster, today).await),
+                described(anew),
+                "{cluster}"
+            );
         }
     }
 
@@ -450,14 +454,16 @@ async fn a_file_that_no_asset_register_was_asked_for_is_named_and_held_to_what_i
     let focus = Focus::new().hour("east", "", "2026-03-05T10", "40", "vision");
     racks.ledger.deliver("by-hand.csv", focus.owned()).await;
     let described = racks.equations().await;
-    let found = described.iter().filter(|it| it.name == "month that no asset register was asked for = its file");
+    let found =
+        described.iter().filter(|it| it.name == "month that no asset register was asked for = its file");
     let found: Vec<&Equation> = found.collect();
     assert_eq!(found.len(), 2, "{described:#?}");
     assert_eq!((found[0].left, found[0].holds), (Decimal::from(40), true));
     assert!(found[0].of.starts_with("east 2026-03, delivery "), "{}", found[0].of);
     // It is not replaced with the others, but only where somebody asks for that.
     assert_eq!(racks.publish("east", None).await, 2, "February and April");
-    let of_march = |described: &[Equation]| described.iter().filter(|it| it.name.contains("no asset register")).count();
+    let of_march =
+        |described: &[Equation]| described.iter().filter(|it| it.name.contains("no asset register")).count();
     assert_eq!(of_march(&racks.equations().await), 2);
     racks.execute("update monthly_costs set billed_cost = 41 where billing_month = '2026-03-01'").await;
     assert_eq!(racks.broken().await.len(), 1);

@@ -98,7 +98,8 @@ async fn run(db: &mut PgConnection, plan: &Plan) -> Result<(), String> {
     .await
     .unwrap();
     for (place, planned) in plan.deliveries.iter().enumerate() {
-        let corrected = planned.completes.filter(|corrected| *corrected < place).map(|corrected| corrected as i64 + 1);
+        let corrected =
+            planned.completes.filter(|corrected| *corrected < place).map(|corrected| corrected as i64 + 1);
         let delivery = place as i64 + 1;
         sqlx::query(
             "insert into deliveries (batch_id, status, created_at, created_by, completes)

@@ -53,11 +53,15 @@ fn it_compares_without_a_server_and_every_figure_is_in_the_json() {
     // 9,519.20 less a month for a year, at 10 %.
     assert!(described.contains("Present value at 10 % a year "), "{described}");
     assert!(
-        described.contains("Reserved is 108523.") && described.contains(" ahead of On demand in present value"),
+        described.contains("Reserved is 108523.")
+            && described.contains(" ahead of On demand in present value"),
         "{described}"
     );
     assert!(described.contains("It costs least in 99.94 % of them"), "{described}");
-    assert!(described.contains("With On demand at or below 5.25 (now 6.88) On demand costs less"), "{described}");
+    assert!(
+        described.contains("With On demand at or below 5.25 (now 6.88) On demand costs less"),
+        "{described}"
+    );
 }
 
 #[test]
@@ -80,7 +84,8 @@ fn in_another_currency_what_is_shipped_in_dollars_is_asked_for_by_field_and_line
     let described = String::from_utf8(answer.stderr).unwrap();
     let asked = "expected a price in JPY; the shipped default is 375000 USD of 2025-03";
     assert!(
-        described.contains(asked) && described.contains("option[2].place[0].owned.machines.node_price (line "),
+        described.contains(asked)
+            && described.contains("option[2].place[0].owned.machines.node_price (line "),
         "{described}"
     );
     let rated = owned.replacen(

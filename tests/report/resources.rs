@@ -137,7 +137,10 @@ async fn first_resources_are_those_of_the_whole_answer_with_its_totals(db: PgPoo
             let first = spend(&ledger, &Question { is_of_first: true, ..question }).await;
             let described = whole.groups.len().min(FIRST);
             assert_eq!(first.groups, whole.groups[..described]);
-            assert_eq!((first.all_groups, first.beyond), (whole.groups.len(), whole.groups.len() - described));
+            assert_eq!(
+                (first.all_groups, first.beyond),
+                (whole.groups.len(), whole.groups.len() - described)
+            );
             let of = |groups: Vec<Group>, spend: Spend| Spend { groups, beyond: 0, ..spend };
             let [first, whole] = [first, whole].map(|it| serde_json::to_string(&of(Vec::new(), it)).unwrap());
             assert_eq!(first, whole, "totals");

@@ -1,7 +1,7 @@
 //! An allocation configuration in a few words.
 
 use gpuledger::allocation::{
-    self, Condition, Drafted, Edit, Entry, Months, Outcome, SharedCostPool, Rule, Split, Target, Team, Test,
+    self, Condition, Drafted, Edit, Entry, Months, Outcome, Rule, SharedCostPool, Split, Target, Team, Test,
 };
 use gpuledger::audit::Actor;
 use gpuledger::clock;

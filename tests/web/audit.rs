@@ -133,7 +133,11 @@ const WRITING: &[(&str, &str, Use)] = &[
     ("/rules/{rule}", "/rules/RULE", Use::Form("/rules", &[("name", "Everything"), ("to", "team:vision")])),
     ("/rules/{rule}/move", "/rules/RULE/move", Use::Form("/rules", &[("position", "1")])),
     ("/rules/{rule}/remove", "/rules/RULE/remove", Use::Form("/rules", &[])),
-    ("/shared-costs/{pool}", "/shared-costs/POOL", Use::Form("/rules", &[("name", "Support"), ("by", "direct-cost")])),
+    (
+        "/shared-costs/{pool}",
+        "/shared-costs/POOL",
+        Use::Form("/rules", &[("name", "Support"), ("by", "direct-cost")]),
+    ),
     ("/shared-costs/{pool}/remove", "/shared-costs/POOL/remove", Use::Form("/rules", &[])),
     ("/organization/{sheet}/{entry}/remove", "/organization/teams/TEAM/remove", Use::Form("/rules", &[])),
     (
@@ -220,7 +224,11 @@ const WRITING: &[(&str, &str, Use)] = &[
         "/asset-register/meters/new",
         Use::Form("/clusters/new", &[("cluster", "east"), ("name", "pdu"), ("place", "it")]),
     ),
-    ("/asset-register/{kind}/file", "/asset-register/pue/file", Use::AssetRegister("cluster,first,value\neast,2026-11,1.2\n")),
+    (
+        "/asset-register/{kind}/file",
+        "/asset-register/pue/file",
+        Use::AssetRegister("cluster,first,value\neast,2026-11,1.2\n"),
+    ),
     (
         "/clusters/{cluster}/readings",
         "/clusters/east/readings",
@@ -236,10 +244,26 @@ const WRITING: &[(&str, &str, Use)] = &[
         "/asset-register/entries/METER",
         Use::Form("/clusters/new", &[("cluster", "east"), ("name", "pdu"), ("place", "facility")]),
     ),
-    ("/asset-register/entries/{entry}/remove", "/asset-register/entries/METER/remove", Use::Form("/clusters/new", &[])),
-    ("/asset-register/changes/{change}/undo", "/asset-register/changes/HELD/undo", Use::Form("/clusters/new", &[])),
-    ("/asset-register/changes/{change}/apply", "/asset-register/changes/WISH/apply", Use::Form("/clusters/new", &[])),
-    ("/asset-register/changes/{change}/discard", "/asset-register/changes/WISH/discard", Use::Form("/clusters/new", &[])),
+    (
+        "/asset-register/entries/{entry}/remove",
+        "/asset-register/entries/METER/remove",
+        Use::Form("/clusters/new", &[]),
+    ),
+    (
+        "/asset-register/changes/{change}/undo",
+        "/asset-register/changes/HELD/undo",
+        Use::Form("/clusters/new", &[]),
+    ),
+    (
+        "/asset-register/changes/{change}/apply",
+        "/asset-register/changes/WISH/apply",
+        Use::Form("/clusters/new", &[]),
+    ),
+    (
+        "/asset-register/changes/{change}/discard",
+        "/asset-register/changes/WISH/discard",
+        Use::Form("/clusters/new", &[]),
+    ),
     ("/prices/new", "/prices/new", Use::Form("/prices/new", &super::prices::ENTERED)),
     ("/prices/changes/{change}/undo", "/prices/changes/1/undo", Use::Form("/prices/new", &[])),
     ("/prices/file", "/prices/file", Use::Prices),

@@ -170,7 +170,8 @@ async fn hours_are_counted_by_how_each_month_was_used(db: PgPool) {
     assert!(form.contains("value=\"80\"") && form.contains("value=\"5\""), "it begins with what holds");
     let fields =
         [("cluster", "h100-east"), ("first", from.as_str()), ("downtime", "10"), ("utilization", "50")];
-    let entered = admin.submit("/asset-register/utilization/new", "/asset-register/utilization/new", &fields).await;
+    let entered =
+        admin.submit("/asset-register/utilization/new", "/asset-register/utilization/new", &fields).await;
     assert_eq!(entered.status, StatusCode::SEE_OTHER, "{}", entered.body);
     let it = json(&mut admin, "/clusters/h100-east.json").await;
     let owned = |ago: u32| -> Decimal {
@@ -230,11 +231,15 @@ async fn energy_that_no_tariff_has_a_price_for_is_told_where_it_is_missing(db: P
         assert_eq!(unpriced["modelled_kwh"], energy["modelled_kwh"]);
         assert_eq!(unpriced["first"], format!("{}-01", month(ago)));
         let days = format!("{} days from", unpriced["days"]);
-        assert!(decimal(&unpriced["modelled_kwh"]) > Decimal::ZERO && described.contains(&days), "{described}");
+        assert!(
+            decimal(&unpriced["modelled_kwh"]) > Decimal::ZERO && described.contains(&days),
+            "{described}"
+        );
         let of_month = admin.get(&format!("/clusters/h100-east/{}", month(ago))).await.body;
         assert!(html::text(&of_month, "#unpriced").contains(&days), "{days}");
         assert!(
-            of_month.contains(&format!("/asset-register/tariffs/new?cluster=h100-east&#38;first={}", month(ago)))
+            of_month
+                .contains(&format!("/asset-register/tariffs/new?cluster=h100-east&#38;first={}", month(ago)))
         );
         let of_month = json(&mut admin, &format!("/clusters/h100-east/{}.json", month(ago))).await;
         assert_eq!(of_month["unpriced_energy"], *unpriced);
@@ -261,7 +266,8 @@ async fn a_cost_says_what_its_end_cuts_off_and_which_amounts_are_read_in_two_way
             ("last", last.as_str()),
         ]
     };
-    let refused = admin.submit("/asset-register/costs/new", "/asset-register/costs/new", &cost("12.000")).await;
+    let refused =
+        admin.submit("/asset-register/costs/new", "/asset-register/costs/new", &cost("12.000")).await;
     assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert!(
         refused.body.contains("Expected 12000 or 12.00: a point before three digits"),

@@ -223,7 +223,10 @@ async fn a_cluster_that_is_renamed_is_charged_as_before(db: PgPool) {
     entered(&mut admin).await;
     publish(&mut admin, "h100-east", "2026-09").await;
     let page = admin.get("/clusters/h100-east/2026-09").await.body;
-    assert!(page.contains("It is active, and is what the asset register says.") && !page.contains("Publish it"), "{page}");
+    assert!(
+        page.contains("It is active, and is what the asset register says.") && !page.contains("Publish it"),
+        "{page}"
+    );
     let due = admin.get("/clusters.json").await.body;
     change(&mut admin, "cluster “H100 East”", &[("name", "Racks in the east")]).await;
     assert_eq!(september(&mut admin).await, json!(["reworded", ["10619.01"], ["10619.01"], 1]));
@@ -303,7 +306,9 @@ async fn finance_proposes_and_an_administrator_decides(db: PgPool) {
     assert_eq!(finance.get("/clusters/h100-east").await.status, StatusCode::OK);
     // Decided once.
     admin.submit("/asset-register/changes", &apply, &[]).await;
-    assert!(html::text(&admin.get("/asset-register/changes").await.body, ".flash").contains("Nothing changed"));
+    assert!(
+        html::text(&admin.get("/asset-register/changes").await.body, ".flash").contains("Nothing changed")
+    );
     assert_eq!(revision(&app).await, 1);
 
     // Discarded.
@@ -323,7 +328,9 @@ async fn finance_proposes_and_an_administrator_decides(db: PgPool) {
     change(&mut finance, "asset “h100-east-node”", &[("price", "362000")]).await;
     let second = newest_change(&app).await;
     for (id, status) in [(first, StatusCode::SEE_OTHER), (second, StatusCode::UNPROCESSABLE_ENTITY)] {
-        let answer = admin.submit("/asset-register/changes", &format!("/asset-register/changes/{id}/apply"), &[]).await;
+        let answer = admin
+            .submit("/asset-register/changes", &format!("/asset-register/changes/{id}/apply"), &[])
+            .await;
         assert_eq!(answer.status, status, "{}", answer.body);
         let described = html::text(&answer.body, "main ul");
         assert_eq!(described.contains("somebody changed it meanwhile"), id == second, "{described}");
@@ -342,12 +349,14 @@ async fn finance_proposes_and_an_administrator_decides(db: PgPool) {
     let stale = admin.submit(&form, &form, &fields).await;
     assert_eq!(stale.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", stale.body);
     assert!(html::text(&stale.body, "main ul").contains("somebody changed it meanwhile"));
-    let undo = admin.submit("/asset-register/changes", &format!("/asset-register/changes/{first}/undo"), &[]).await;
+    let undo =
+        admin.submit("/asset-register/changes", &format!("/asset-register/changes/{first}/undo"), &[]).await;
     assert_eq!(undo.status, StatusCode::UNPROCESSABLE_ENTITY);
     let (_, Entry::Asset(asset)) = find(&app, "asset “h100-east-node”").await else { panic!("an asset") };
     assert_eq!(asset.price, 363_000.into());
     // What an undoing would break is refused with the reason.
-    let undo = admin.submit("/asset-register/changes", &format!("/asset-register/changes/{id}/undo"), &[]).await;
+    let undo =
+        admin.submit("/asset-register/changes", &format!("/asset-register/changes/{id}/undo"), &[]).await;
     assert_eq!(undo.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert_eq!(revision(&app).await, 3);
 }
@@ -386,7 +395,9 @@ async fn a_file_is_taken_whole_or_not_at_all(db: PgPool) {
     let csv = admin.get("/asset-register/assets.csv").await;
     assert_eq!(csv.header("content-disposition"), "attachment; filename=\"assets.csv\"");
     load(&mut admin, address, &csv.bytes).await;
-    assert!(html::text(&admin.get("/asset-register/assets").await.body, ".flash").contains("Nothing changed"));
+    assert!(
+        html::text(&admin.get("/asset-register/assets").await.body, ".flash").contains("Nothing changed")
+    );
     assert_eq!(revision(&app).await, 2);
     let dearer = csv.body.replace(",350000,", ",351000,");
     load(&mut admin, address, dearer.as_bytes()).await;
@@ -441,7 +452,11 @@ async fn readings_are_taken_whole_or_refused_with_the_row(db: PgPool) {
     let flash = html::text(&admin.get("/clusters/h100-east").await.body, ".flash");
     assert!(flash.contains("A meter started again once, first in row 2"), "{flash}");
     admin
-        .submit("/asset-register/changes", &format!("/asset-register/changes/{}/undo", newest_change(&app).await), &[])
+        .submit(
+            "/asset-register/changes",
+            &format!("/asset-register/changes/{}/undo", newest_change(&app).await),
+            &[],
+        )
         .await;
     assert_eq!(september(&mut admin).await[2], json!(["10619.01"]), "as if it had not been");
 
@@ -564,7 +579,7 @@ async fn nothing_of_it_is_open_to_leads(db: PgPool) {
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn old_address_of_asset_register_leads_to_new_one(db: PgPool) {
-    let finance = TestApp::new(db).signed_in(Role::Finance).await;
+    let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
     let answer = finance.get("/register/changes?page=1").await;
     assert_eq!(answer.status, StatusCode::PERMANENT_REDIRECT);
     assert_eq!(answer.location(), "/asset-register/changes?page=1");

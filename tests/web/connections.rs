@@ -27,7 +27,8 @@ async fn connect(from: u8, to: SocketAddr) -> TcpStream {
 /// What comes back until the other side ends it, or is silent for longer than any limit.
 async fn rest(stream: &mut TcpStream) -> Option<String> {
     let mut described = Vec::new();
-    let ended = tokio::time::timeout(Duration::from_secs(5), stream.read_to_end(&mut described)).await.ok()?;
+    let ended =
+        tokio::time::timeout(Duration::from_secs(5), stream.read_to_end(&mut described)).await.ok()?;
     // Who is let go with something still unread is told so.
     drop(ended);
     Some(String::from_utf8_lossy(&described).into_owned())
@@ -159,7 +160,10 @@ async fn a_body_that_does_not_arrive_ends_and_one_that_does_is_read(db: PgPool) 
     tokio::time::sleep(LIMITS.pause / 2).await;
     stream.write_all(b"a=b").await.unwrap();
     let described = rest(&mut stream).await.unwrap();
-    assert!(described.starts_with("HTTP/1.1 403"), "a form without its token is read and refused: {described}");
+    assert!(
+        described.starts_with("HTTP/1.1 403"),
+        "a form without its token is read and refused: {described}"
+    );
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -183,6 +187,9 @@ async fn an_answer_that_nobody_takes_ends(db: PgPool) {
     tokio::time::sleep(6 * LIMITS.pause).await;
     for stream in &mut jammed {
         let described = rest(stream).await.expect("it ended meanwhile");
-        assert!(described.matches("HTTP/1.1 200 OK").count() < 200, "nothing more was sent to who takes nothing");
+        assert!(
+            described.matches("HTTP/1.1 200 OK").count() < 200,
+            "nothing more was sent to who takes nothing"
+        );
     }
 }

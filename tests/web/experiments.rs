@@ -278,7 +278,8 @@ async fn a_lead_sees_their_part_of_experiments_and_no_other_is_there(db: PgPool)
     }
     // Of an experiment of others it is said what is said of one that nobody has.
     for suffix in ["", ".json", ".csv"] {
-        let described = |name: &str| format!("/experiments/compare{suffix}?experiment={name}&experiment=seg-1");
+        let described =
+            |name: &str| format!("/experiments/compare{suffix}?experiment={name}&experiment=seg-1");
         let (hidden, nowhere) = (lead.get(&described("lm%2F7")).await, lead.get(&described("nothing")).await);
         assert_eq!(hidden.status, nowhere.status, "{suffix}");
         assert_eq!(hidden.body.replace("lm%2F7", "nothing").replace("lm/7", "nothing"), nowhere.body);

@@ -192,10 +192,11 @@ async fn finance_takes_readings_back_and_no_other_change(db: PgPool) {
         let refused = finance.submit("/clusters", &address, &[]).await;
         assert_eq!(refused.status, StatusCode::FORBIDDEN, "{what}");
     }
-    let count: i64 = sqlx::query_scalar("select count(*) from asset_register_changes where status = 'applied'")
-        .fetch_one(&app.db)
-        .await
-        .unwrap();
+    let count: i64 =
+        sqlx::query_scalar("select count(*) from asset_register_changes where status = 'applied'")
+            .fetch_one(&app.db)
+            .await
+            .unwrap();
     assert_eq!(count, 2, "the cluster and its meter");
 }
 
@@ -339,5 +340,7 @@ async fn the_files_of_a_cluster_have_every_month_and_every_currency(db: PgPool) 
     };
     let (price, effective, hours) = of_late(&it);
     assert_eq!(price, (effective + Decimal::from(1250)).divide(hours, 12).unwrap());
-    assert!(!html::text(&admin.get("/clusters/old").await.body, "main").contains("there is no exchange rate"));
+    assert!(
+        !html::text(&admin.get("/clusters/old").await.body, "main").contains("there is no exchange rate")
+    );
 }

@@ -84,7 +84,10 @@ async fn entered_quantities_divide_shared_costs_and_tell_what_a_unit_costs(db: P
     assert_eq!((answer.status, answer.location()), (StatusCode::SEE_OTHER, PAGE), "{}", answer.body);
     let page = finance.get(PAGE).await.body;
     let said = html::text(&page, ".flash");
-    assert!(said.starts_with("Entered: team Vision had 8 training runs on 5 Sep 2026. It is version"), "{said}");
+    assert!(
+        said.starts_with("Entered: team Vision had 8 training runs on 5 Sep 2026. It is version"),
+        "{said}"
+    );
     // All of support is vision's: 52 by 8.
     assert_eq!(costs(&mut finance).await, [["vision", "training runs", "8", "52", "6.5"]]);
 

@@ -87,7 +87,11 @@ async fn its_hours_and_its_cost_are_those_of_spend(db: PgPool) {
     let described = |paid, hours: i64, cost: &str| (paid, Decimal::from(hours), cost.parse().unwrap());
     assert_eq!(
         prices,
-        [described("committed", 802, "6000"), described("spot", 8, "20.5"), described("on-demand", 24, "310.75")]
+        [
+            described("committed", 802, "6000"),
+            described("spot", 8, "20.5"),
+            described("on-demand", 24, "310.75")
+        ]
     );
     // What was committed to is paid on in every option, and serves its hours.
     let options = json["scenario"]["option"].as_array().unwrap();

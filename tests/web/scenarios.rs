@@ -750,7 +750,10 @@ on_demand = { price = 3 }
     assert!(heads.iter().any(|it| it == "Reserved training, AWS"), "{heads:?}");
     assert!(heads.iter().any(|it| it == "Reserved serving, AWS"), "{heads:?}");
     let described = html::text(&page.body, "#options");
-    assert!(described.contains("Reserved, training, AWS: buying or reserving none costs least"), "{described}");
+    assert!(
+        described.contains("Reserved, training, AWS: buying or reserving none costs least"),
+        "{described}"
+    );
     assert!(!described.contains("Reserved, serving, AWS: buying or reserving none"), "{described}");
     // Where somebody entered that there is none, it may well pay.
     let none = format!("{}?set=/option/0/place/1/committed/0/gpus=0", loaded.location());

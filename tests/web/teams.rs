@@ -518,7 +518,10 @@ async fn a_team_that_begins_later_is_not_said_to_have_cost_nothing(db: PgPool) {
             assert!(said.starts_with("Research is not there in August 2026") && said.contains(why), "{said}");
         }
         let page = browser.get("/teams/research/2026-08..2026-09").await.body;
-        assert!(html::texts(&page, "p.data-status").join(" ").contains("Counted is September 2026"), "{page}");
+        assert!(
+            html::texts(&page, "p.data-status").join(" ").contains("Counted is September 2026"),
+            "{page}"
+        );
         // What a lead sees of August is less, and no price has changed by that.
         let page = browser.get("/variance/2026-09").await.body;
         let said = html::texts(&page, "p.data-status").join(" ");

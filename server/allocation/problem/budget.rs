@@ -27,8 +27,9 @@ pub(super) fn check(configuration: &Configuration, budget: &Budget, found: &mut 
     if budget.thresholds.iter().any(|percent| *percent == 0 || *percent > 1000) {
         found.add(&title, "a threshold is not between 1 and 1000 percent");
     }
-    let others =
-        configuration.budgets().filter(|(_, other)| other.of == budget.of && other.months.overlap(budget.months));
+    let others = configuration
+        .budgets()
+        .filter(|(_, other)| other.of == budget.of && other.months.overlap(budget.months));
     if others.count() > 1 {
         found.add(&title, "two of its budgets hold for the same months");
     }

@@ -56,8 +56,12 @@ struct Found {
 impl Found {
     /// A month is looked at.
     fn begin(&mut self, configuration: &Configuration, month: BillingMonth) {
-        let mut titles: Vec<String> =
-            configuration.entries.values().filter(|it| it.months().contain(month)).map(Entry::title).collect();
+        let mut titles: Vec<String> = configuration
+            .entries
+            .values()
+            .filter(|it| it.months().contain(month))
+            .map(Entry::title)
+            .collect();
         titles.sort();
         titles.dedup();
         for title in titles {

@@ -27,7 +27,9 @@ pub(super) fn check(configuration: &MonthConfiguration<'_>, found: &mut Found) {
         if let Some(team) = project.team.as_deref().filter(|team| !has_team(team)) {
             found.add_in(&title, format!("there is no team {team}"), month);
         }
-        if let Some(centre) = project.cost_centre.as_deref().filter(|it| configuration.cost_centre(it).is_none()) {
+        if let Some(centre) =
+            project.cost_centre.as_deref().filter(|it| configuration.cost_centre(it).is_none())
+        {
             found.add_in(&title, format!("there is no cost centre {centre}"), month);
         }
     }
@@ -36,7 +38,8 @@ pub(super) fn check(configuration: &MonthConfiguration<'_>, found: &mut Found) {
         if let Some(team) = experiment.team.as_deref().filter(|team| !has_team(team)) {
             found.add_in(&title, format!("there is no team {team}"), month);
         }
-        if let Some(project) = experiment.project.as_deref().filter(|it| configuration.project(it).is_none()) {
+        if let Some(project) = experiment.project.as_deref().filter(|it| configuration.project(it).is_none())
+        {
             found.add_in(&title, format!("there is no project {project}"), month);
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use super::super::configuration::MonthConfiguration;
-use super::super::entry::{Hours, SharedCostPool, Recipient, Split};
+use super::super::entry::{Hours, Recipient, SharedCostPool, Split};
 use super::super::split::PLACES;
 use super::Found;
 use crate::money::Decimal;
@@ -94,7 +94,10 @@ pub(super) fn check(configuration: &MonthConfiguration<'_>, found: &mut Found) {
         for other in pools_of(pool) {
             if let Some(other) = configuration.pool(&other).filter(|other| other.split == Split::WhoUsedIt) {
                 let name = &other.name;
-                found.add(&title, format!("shared costs {name} are divided by who used them, so they cannot take part"));
+                found.add(
+                    &title,
+                    format!("shared costs {name} are divided by who used them, so they cannot take part"),
+                );
             }
         }
     }
@@ -104,14 +107,18 @@ pub(super) fn check(configuration: &MonthConfiguration<'_>, found: &mut Found) {
 /// Loops first: what goes round has no number of steps.
 fn check_ways(configuration: &MonthConfiguration<'_>, found: &mut Found) {
     let named = |path: &[&str]| {
-        let names = path.iter().map(|handle| configuration.pool(handle).map_or(*handle, |pool| pool.name.as_str()));
+        let names =
+            path.iter().map(|handle| configuration.pool(handle).map_or(*handle, |pool| pool.name.as_str()));
         names.collect::<Vec<_>>().join(" → ")
     };
     let mut has_loop = false;
     for pool in &configuration.pools {
         if let Some(path) = loop_of(configuration, &pool.handle) {
             has_loop = true;
-            found.add(format!("shared costs {}", pool.name), format!("it comes back to itself: {}", named(&path)));
+            found.add(
+                format!("shared costs {}", pool.name),
+                format!("it comes back to itself: {}", named(&path)),
+            );
         }
     }
     if has_loop {

@@ -24,7 +24,13 @@ pub(super) fn check(configuration: &MonthConfiguration<'_>, found: &mut Found) {
     }
     let mut experiments = Spellings::new(Label::Experiment);
     for experiment in &configuration.experiments {
-        experiments.add(&experiment.handle, &experiment.name, &experiment.spellings, configuration.month, found);
+        experiments.add(
+            &experiment.handle,
+            &experiment.name,
+            &experiment.spellings,
+            configuration.month,
+            found,
+        );
     }
     let mut accounts = HashMap::new();
     for account in &configuration.accounts {

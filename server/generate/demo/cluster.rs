@@ -314,11 +314,12 @@ fn machines(name: &str, what: AssetKind, count: u32, in_service: NaiveDate) -> A
 mod tests {
     use super::*;
     use crate::onprem::power::measured_pue;
-    use crate::onprem::{Component, Line, AssetRegister, lines, owned_hours, problems};
+    use crate::onprem::{AssetRegister, Component, Line, lines, owned_hours, problems};
 
     /// The asset register as it is in the end, and everything that was read.
     fn described(today: &str) -> (AssetRegister, Vec<Reading>, Vec<BillingMonth>) {
-        let (mut asset_register, mut read, mut published) = (AssetRegister::default(), Vec::new(), Vec::new());
+        let (mut asset_register, mut read, mut published) =
+            (AssetRegister::default(), Vec::new(), Vec::new());
         for happening in happenings(&Demonstration::new(1, today.parse().unwrap())) {
             match happening.what {
                 ClusterNews::Written { entries, .. } => {

@@ -6,8 +6,8 @@
 
 use super::cluster::{CLUSTER, NODE};
 use crate::allocation::{
-    Account, Budget, BudgetOf, BudgetPeriod, Condition, CostCentre, Entry, Hours, HoursOf, Months, SharedCostPool,
-    Project, Rule, Split, Target, Team, Test,
+    Account, Budget, BudgetOf, BudgetPeriod, Condition, CostCentre, Entry, Hours, HoursOf, Months, Project,
+    Rule, SharedCostPool, Split, Target, Team, Test,
 };
 use crate::money::{Currency, Decimal};
 use crate::onprem::PROVIDER;
@@ -98,7 +98,8 @@ pub fn configuration(first: BillingMonth) -> Vec<Entry> {
         months: Months::default(),
     };
     let by_hours = |of: HoursOf| Split::AcceleratorHours(Hours { of, account: None });
-    let without_platform = |pool: SharedCostPool| SharedCostPool { without: vec!["platform".to_owned()], ..pool };
+    let without_platform =
+        |pool: SharedCostPool| SharedCostPool { without: vec!["platform".to_owned()], ..pool };
     // The platform serves whoever computes, and has support of its own to pay.
     let platform = without_platform(pool("platform-services", "Platform services", by_hours(HoursOf::All)));
     let support = pool("support", "Support", Split::DirectCost);

@@ -9,8 +9,8 @@
 //! The same seed and day give the same files. [`Sums`] says what a correct reader finds in each.
 
 mod bill;
-mod configuration;
 mod cluster;
+mod configuration;
 mod exchange_rates;
 mod file;
 mod organization;

@@ -119,10 +119,7 @@ impl Again {
                     != [stored.charge_period_start, stored.charge_period_end].map(micros),
                 "its time is another".to_owned(),
             ),
-            (
-                Some(charge.is_metered) != stored.is_metered,
-                "whether it is metered differs".to_owned(),
-            ),
+            (Some(charge.is_metered) != stored.is_metered, "whether it is metered differs".to_owned()),
         ];
         let found = others.into_iter().find_map(|(differs, what)| differs.then_some(what))?;
         Some((found, 1.into(), Decimal::ZERO))

@@ -5,8 +5,8 @@
 
 use chrono::NaiveDate;
 
-use super::super::entry::{Asset, AssetKind, CostKind, Entry, Every, Paid};
 use super::super::asset_register::AssetRegister;
+use super::super::entry::{Asset, AssetKind, CostKind, Entry, Every, Paid};
 use super::running::life_of_payment;
 use super::units::Here;
 use super::{capital, month_of};
@@ -19,7 +19,12 @@ use crate::scenario::owning::{
 
 /// The cluster as it stands on a day, in one currency; `None` where there is no such cluster, or its nodes are paid in
 /// another.
-pub fn owning(asset_register: &AssetRegister, cluster: &str, on: NaiveDate, currency: &Currency) -> Option<Owning> {
+pub fn owning(
+    asset_register: &AssetRegister,
+    cluster: &str,
+    on: NaiveDate,
+    currency: &Currency,
+) -> Option<Owning> {
     let here = Here::find(asset_register, cluster, on)?;
     let is_in_it = here.main().is_none_or(|(asset, _)| asset.currency == *currency);
     is_in_it.then(|| likeness(&here, currency))

@@ -2,9 +2,9 @@
 
 use chrono::NaiveDate;
 
+use super::super::asset_register::AssetRegister;
 use super::super::entry::{Asset, AssetKind, Cluster, Entry, Shares, Tariff};
 use super::super::power::Prices;
-use super::super::asset_register::AssetRegister;
 use super::month_of;
 use crate::money::Decimal;
 use crate::period::BillingMonth;

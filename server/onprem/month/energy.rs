@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{NaiveDate, NaiveTime, TimeDelta};
 use serde::Serialize;
 
+use super::super::asset_register::AssetRegister;
 use super::super::entry::{Entry, Tariff};
+use super::super::location_history::Stay;
 use super::super::power::{
     self, DayEnergy, MeterLocation, Model, Peak, Prices, Pue, PueByMonth, Reading, by_day, peak,
 };
-use super::super::asset_register::AssetRegister;
-use super::super::location_history::Stay;
 use super::hardware::days_of;
 use super::line::{Basis, Component, Line};
 use crate::money::{Currency, Decimal};

@@ -9,7 +9,7 @@ use chrono::NaiveDate;
 use super::super::depreciation::{Method, Schedule};
 use super::super::entry::{Asset, EventKind, Paid};
 use super::super::loan::Loan;
-use super::super::location_history::{Stay, LocationHistory};
+use super::super::location_history::{LocationHistory, Stay};
 use super::line::{Basis, Component, Line, Machine};
 use crate::money::Decimal;
 use crate::period::BillingMonth;

@@ -23,15 +23,20 @@ mod tests;
 pub use energy::{UnpricedEnergy, unpriced_energy};
 pub use line::{Amounts, Basis, Component, Line, Machine, Units};
 
-use super::entry::{Asset, Entry};
-use super::power::Reading;
 use super::asset_register::AssetRegister;
+use super::entry::{Asset, Entry};
 use super::location_history::LocationHistory;
+use super::power::Reading;
 use crate::period::BillingMonth;
 use crate::stop;
 
 /// The lines of a cluster's month. `readings` are those of its meters in the month, and may be more.
-pub fn lines(asset_register: &AssetRegister, readings: &[Reading], cluster: &str, month: BillingMonth) -> Vec<Line> {
+pub fn lines(
+    asset_register: &AssetRegister,
+    readings: &[Reading],
+    cluster: &str,
+    month: BillingMonth,
+) -> Vec<Line> {
     let mut lines = Vec::new();
     let events = asset_register.events();
     for (id, asset) in asset_register.assets() {

@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use super::super::entry::{Asset, Event, EventKind, Paid};
 use super::super::sheet::Kind;
 use super::super::summary::{MonthSummary, owned_hours};
-use super::super::testing::{entry, month, number, of_a, asset_register};
-use super::super::{Entry, AssetRegister, problems};
+use super::super::testing::{asset_register, entry, month, number, of_a};
+use super::super::{AssetRegister, Entry, problems};
 use super::*;
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
@@ -157,7 +157,10 @@ fn what_moves_is_charged_where_it_is_and_paid_where_it_was_bought() {
 fn what_stands_by_or_bears_nothing_costs_and_adds_no_hours() {
     for what in ["spare-node", "fabric|accelerators=|accelerator=", "facility|accelerators=|accelerator="] {
         let asset_register = of_a([asset(&format!("what={what}"))]);
-        assert_months(&asset_register, &[("2026-01", "Purchase 73000 0; Depreciation 0 6200"), ("2027-01", "")]);
+        assert_months(
+            &asset_register,
+            &[("2026-01", "Purchase 73000 0; Depreciation 0 6200"), ("2027-01", "")],
+        );
         assert_eq!(hours(&asset_register, "a", "2026-01"), Decimal::ZERO, "{what}");
     }
 }
@@ -431,7 +434,9 @@ fn asset_registers() -> impl Strategy<Value = (AssetRegister, Asset)> {
 fn all_months(asset_register: &AssetRegister) -> Vec<(&'static str, BillingMonth, Vec<Line>)> {
     let months = (0..MONTHS).map(|n| month(FIRST).plus(n));
     months
-        .flat_map(|month| ["a", "b"].map(|cluster| (cluster, month, lines(asset_register, &[], cluster, month))))
+        .flat_map(|month| {
+            ["a", "b"].map(|cluster| (cluster, month, lines(asset_register, &[], cluster, month)))
+        })
         .collect()
 }
 

@@ -14,17 +14,17 @@ use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use super::as_of::{Error, as_of};
-use super::snapshot::{Allocation, Snapshot, Names, months, teams};
 use super::charges::Ranked;
-use super::compared::SameDays;
 use super::charges_and_credits::{self, MonthChargesAndCredits};
+use super::compared::SameDays;
+use super::completeness::{self, Completeness, rejected_rows};
 use super::hourly::Ways;
 use super::machines::{self, Machine};
 use super::over_time::{self, Days, Series, Step};
 use super::owned_hours;
 use super::reconciliation::{Booked, Reconciliation, booked_of, reconcile};
+use super::snapshot::{Allocation, Names, Snapshot, months, teams};
 use super::spend::{self, Spend};
-use super::completeness::{self, Completeness, rejected_rows};
 use super::sums::{Sums, sums_of};
 use super::tags::tag_names_of;
 use super::unallocated::{self, Keys};
@@ -32,6 +32,7 @@ use super::variance::{self, Variance};
 use super::{FIRST, Grouping, Question};
 use crate::accounts::Viewer;
 use crate::allocation::{self, Configuration, Division, MonthAllocation};
+use crate::cache::{self, Cache};
 use crate::compute;
 use crate::exchange::{self, Rates};
 use crate::ledger;
@@ -40,7 +41,6 @@ use crate::money::Currency;
 use crate::period::{BillingMonth, Period};
 use crate::prices;
 use crate::scenario::price::Catalogue;
-use crate::cache::{self, Cache};
 
 /// The scopes in which somebody sees a charge; `None`: all of them.
 type Scopes = Option<Arc<Vec<i64>>>;
@@ -227,7 +227,10 @@ impl Answers {
         let snapshot = self.snapshot(db, question, sequence).await?;
         let everything = timeless(question);
         let key = (everything.clone(), snapshot.clone());
-        Ok(*self.charges_and_credits.get(key, charges_and_credits::of_month(db, &everything, &snapshot, sequence)).await?)
+        Ok(*self
+            .charges_and_credits
+            .get(key, charges_and_credits::of_month(db, &everything, &snapshot, sequence))
+            .await?)
     }
 
     /// A period beside its invoices, as the ledger stands or stood.
@@ -494,11 +497,17 @@ impl Answers {
             && let Ok(place) = Arc::clone(&apart.places).try_acquire_owned()
         {
             let (months, pool, key) = (Arc::clone(&self.months), apart.pool.clone(), key.clone());
-            let (configuration, visible, rates) = (Arc::clone(configuration), Arc::clone(&visible), Arc::clone(&rates));
+            let (configuration, visible, rates) =
+                (Arc::clone(configuration), Arc::clone(&visible), Arc::clone(&rates));
             let allocate = async move {
                 let _place = place;
                 let mut db = pool.acquire().await?;
-                months.get(key, allocation::allocate(&mut db, &configuration, month, &visible, &rates, sequence)).await
+                months
+                    .get(
+                        key,
+                        allocation::allocate(&mut db, &configuration, month, &visible, &rates, sequence),
+                    )
+                    .await
             };
             cache::apart::<_, sqlx::Error>(allocate).await;
         }
@@ -519,7 +528,11 @@ impl Answers {
     }
 
     /// The allocation configuration as of a sequence.
-    pub async fn configuration(&self, db: &mut PgConnection, sequence: i64) -> sqlx::Result<Arc<Configuration>> {
+    pub async fn configuration(
+        &self,
+        db: &mut PgConnection,
+        sequence: i64,
+    ) -> sqlx::Result<Arc<Configuration>> {
         let version = self.version(db, sequence).await?;
         self.configurations.get(version, allocation::configuration(db, sequence)).await
     }

@@ -4,22 +4,22 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::allocation::{Configuration, MonthAllocation};
+use crate::cache::SizeInCache;
 use crate::exchange::Rates;
 use crate::ledger::Visible;
 use crate::money::{Currency, Decimal};
 use crate::report::charges::Ranked;
-use crate::report::compared::SameDays;
 use crate::report::charges_and_credits::MonthChargesAndCredits;
+use crate::report::compared::SameDays;
+use crate::report::completeness::Completeness;
 use crate::report::hourly::{HourlyWay, Ways};
 use crate::report::machines::Machine;
 use crate::report::over_time::{Days, Series};
 use crate::report::reconciliation::Booked;
-use crate::report::completeness::Completeness;
 use crate::report::sums::{Sum, Sums};
 use crate::report::unallocated::Keys;
 use crate::report::variance::Variance;
 use crate::scenario::price::{Catalogue, Listed, Reading};
-use crate::cache::SizeInCache;
 
 impl SizeInCache for Sums {
     fn size_in_cache(&self) -> usize {

@@ -19,7 +19,7 @@ use crate::exchange::{self, Missing, Rates};
 use crate::ledger;
 use crate::money::{Currency, Decimal};
 use crate::onprem::{
-    AssetSchedule, Capacity, Cluster, ClusterMonth, Economics, EnergyOfMonth, RackPlan, AssetRegister,
+    AssetRegister, AssetSchedule, Capacity, Cluster, ClusterMonth, Economics, EnergyOfMonth, RackPlan,
     UnpricedEnergy, YearEnd, capacity, currencies, economics, racks, schedules, year_ends,
 };
 use crate::period::BillingMonth;

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::exchange::{Missing, Rates};
 use crate::money::{Currency, Decimal, Money};
-use crate::onprem::{Cluster, ClusterMonth, Component, MonthSummary, AssetRegister, Shares, State};
+use crate::onprem::{AssetRegister, Cluster, ClusterMonth, Component, MonthSummary, Shares, State};
 use crate::period::BillingMonth;
 
 /// Decimals of a price.

@@ -8,14 +8,14 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use sqlx::PgConnection;
 
-use super::snapshot::{Allocation, Snapshot, Names};
+use super::completeness::{final_since, months};
 use super::consequences::consequences;
 use super::denomination::Unconverted;
-use super::completeness::{final_since, months};
+use super::snapshot::{Allocation, Names, Snapshot};
 use super::sums::sums_of;
 use super::{Answers, CostBasis, Grouping, Question};
 use crate::accounts::Viewer;
-use crate::allocation::{self, Configuration, Change, Edit, Entry, MonthAllocation, MonthConfiguration};
+use crate::allocation::{self, Change, Configuration, Edit, Entry, MonthAllocation, MonthConfiguration};
 use crate::exchange::{self, Rates, Used};
 use crate::ledger::{self, Visible};
 use crate::money::{Currency, Decimal};
@@ -216,10 +216,15 @@ fn with_teams_inside(
     let cost = |handle: &str, side: fn(&TeamOfPreview) -> Decimal| {
         teams.iter().find(|team| team.team.as_deref() == Some(handle)).map_or(Decimal::ZERO, side)
     };
-    let of = |configuration: &MonthConfiguration<'_>, handle: &str, side: fn(&TeamOfPreview) -> Decimal| -> Decimal {
+    let of = |configuration: &MonthConfiguration<'_>,
+              handle: &str,
+              side: fn(&TeamOfPreview) -> Decimal|
+     -> Decimal {
         configuration.with_teams_inside(handle).into_iter().map(|inside| cost(inside, side)).sum()
     };
-    let parents = configurations.iter().flat_map(|configuration| configuration.teams.iter().filter_map(|team| team.parent.as_deref()));
+    let parents = configurations
+        .iter()
+        .flat_map(|configuration| configuration.teams.iter().filter_map(|team| team.parent.as_deref()));
     let parents: BTreeSet<&str> = parents.collect();
     let mut changed: Vec<TeamOfPreview> = parents
         .into_iter()

@@ -12,8 +12,8 @@ use crate::exchange::Used;
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
 use crate::report::Grouping;
-use crate::report::snapshot::Names;
 use crate::report::denomination::PLACES;
+use crate::report::snapshot::Names;
 
 /// Keys that are shown.
 const KEYS: i64 = 20;
@@ -54,7 +54,7 @@ fn moved(sides: &[Sides]) -> String {
         .iter()
         .map(|it| {
             let (snapshot, before, after) = (it.after.basis_id, it.before.set_id, it.after.set_id);
-            format!("(uuid '{basis}', uuid '{before}', uuid '{after}')")
+            format!("(uuid '{snapshot}', uuid '{before}', uuid '{after}')")
         })
         .collect();
     format!(

@@ -6,10 +6,10 @@ use super::owners::{divided_value, owner_column, owner_value, push_attributed, p
 use super::{Source, by_month, push_filter, push_from, push_value, push_where};
 use crate::accounts::Viewer;
 use crate::period::BillingMonth;
-use crate::report::snapshot::{Allocation, Snapshot};
 use crate::report::compared::SameDays;
 use crate::report::denomination::Denomination;
 use crate::report::question::SHARED;
+use crate::report::snapshot::{Allocation, Snapshot};
 use crate::report::{CostBasis, Filter, Grouping, Question};
 
 /// The rows of a question, summed by what it groups by, month and currency, as `c`; with what of their owners is asked,

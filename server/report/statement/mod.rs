@@ -5,8 +5,8 @@
 //! its lines. Of several months a statement is the sum of theirs.
 
 mod cents;
-mod shared_costs;
 mod restated;
+mod shared_costs;
 mod weight;
 
 use serde::Serialize;
@@ -15,15 +15,15 @@ use sqlx::PgConnection;
 use super::as_of::Error;
 use super::data_status::DataStatus;
 use super::team::{SeenTeam, TeamName};
-use super::{Answers, Group, Grouping, Question, Completeness};
+use super::{Answers, Completeness, Group, Grouping, Question};
 use crate::accounts::Viewer;
 use crate::allocation::Configuration;
 use crate::money::{Decimal, Money};
 use crate::period::{BillingMonth, Period};
 pub use cents::{Cents, month_in_cents, months_in_cents};
-use shared_costs::Pools;
 pub(super) use restated::months as restated_months;
 pub use restated::{Cause, Restated};
+use shared_costs::Pools;
 pub use weight::Weighed;
 
 /// Lines of a team; the smallest beyond are added up, so that a statement stays two pages.

@@ -9,8 +9,8 @@ use crate::accounts::Viewer;
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
 use crate::report::as_of::Error;
-use crate::report::events::{Event, EventOf, events_at};
 use crate::report::completeness::final_since;
+use crate::report::events::{Event, EventOf, events_at};
 use crate::report::team::{SeenTeam, seen_team};
 use crate::report::{Answers, Grouping, Question};
 
@@ -227,7 +227,9 @@ async fn stated_at(
 ) -> Result<Option<Decimal>, Error> {
     let configuration = answers.configuration(db, step).await?;
     // Its total alone is told, as it was.
-    let Some(then) = seen_team(&configuration, &configuration, viewer, &who.team, of_month.period) else { return Ok(None) };
+    let Some(then) = seen_team(&configuration, &configuration, viewer, &who.team, of_month.period) else {
+        return Ok(None);
+    };
     let teams = then.in_month(of_month.period.first());
     if teams.is_empty() {
         return Ok(None);

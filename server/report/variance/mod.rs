@@ -12,10 +12,10 @@ use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 pub use parts::Parts;
 
 use super::as_of::Error;
-use super::snapshot::Snapshot;
 use super::compared::{Compared, SameDays};
 use super::denomination::{Unconverted, denominate, left_out};
 use super::question::SHARED;
+use super::snapshot::Snapshot;
 use super::sql::{Column, Measure, Rows, USAGE_TYPE};
 use super::sums::{Apart, items_source_of};
 use super::{CostBasis, Grouping, Question};

@@ -264,7 +264,8 @@ mod tests {
 
     #[test]
     fn gpu_hours_a_day_that_are_entered_as_gpus_are_reported() {
-        let of = |gpus: &str| described(gpus, "committed = [{ rate = { price = 4 }, months = 12, gpus = 80 }]");
+        let of =
+            |gpus: &str| described(gpus, "committed = [{ rate = { price = 4 }, months = 12, gpus = 80 }]");
         assert!(
             of("800")[0].contains("10 times as many at once: are these GPU-hours a day?"),
             "{:?}",

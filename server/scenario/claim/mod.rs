@@ -17,7 +17,7 @@ use crate::money::Decimal;
 pub use market::{calculator, first_example_of_spot};
 pub use network::{price_of_all_units, subtracted_bounds};
 pub use owning::{
-    complete_example, hardware_and_power, corrected_example, only_a_gpu, ratio, takes, without_staff,
+    complete_example, corrected_example, hardware_and_power, only_a_gpu, ratio, takes, without_staff,
     worked_example,
 };
 

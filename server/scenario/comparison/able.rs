@@ -47,7 +47,8 @@ impl Scenario {
     /// What a place promises beside what its works need, where both are said and it is enough.
     pub(super) fn promise(&self, place: &Place) -> Option<String> {
         let promised = place.availability?;
-        let described = |share| format!("{} % of the time, away {}", percent(share), downtime_in_words(share));
+        let described =
+            |share| format!("{} % of the time, away {}", percent(share), downtime_in_words(share));
         let needs = self.served_by(place).filter_map(|work| {
             let needed = work.availability.filter(|needed| *needed <= promised)?;
             Some(format!("; {} needs {}", work.name, described(needed)))

@@ -239,7 +239,11 @@ fn a_reservation_of_which_nothing_would_be_bought_is_told_and_not_offered() {
             (number(a_year), number("3.9"), number(utilization))
         );
         assert_eq!((it.is_own, it.is_offered, it.gpus), (true, false, 8));
-        assert!(made.described.without.iter().all(|it| !it.starts_with(reserved)), "{:?}", made.described.without);
+        assert!(
+            made.described.without.iter().all(|it| !it.starts_with(reserved)),
+            "{:?}",
+            made.described.without
+        );
     }
     // A little cheaper, and what is bought is what it says, from whoever has the price.
     let made = made(vec![of("0.974", "H100", &rarely), of("4.1", "H200", &always)]);
@@ -262,7 +266,11 @@ fn a_scenario_of_everything_can_be_computed_written_and_read_again() {
     let made = measured(vec![mixed(), other]).scenario().unwrap();
     // Of the T4 nobody knows a price on demand, so that only what it is now is an option.
     assert_eq!(made.scenario.options.len(), 1, "{:?}", made.described.without);
-    assert!(made.described.without.iter().all(|it| it.contains("no price for T4")), "{:?}", made.described.without);
+    assert!(
+        made.described.without.iter().all(|it| it.contains("no price for T4")),
+        "{:?}",
+        made.described.without
+    );
     made.scenario.compare().unwrap();
     let text = crate::scenario::file::write(&made.scenario).unwrap();
     assert_eq!(crate::scenario::file::read(&text).unwrap(), made.scenario);
@@ -382,7 +390,10 @@ fn commitments_are_in_every_option_as_the_ledger_has_them() {
     let [it] = &made.described.paid_on[..] else { panic!("{:?}", made.described.paid_on) };
     assert_eq!((it.gpu_hours, it.cost, it.unused), (9600.into(), 23040.into(), 3840.into()));
     assert_eq!(it.coverage.unwrap(), number("0.571429"));
-    assert_eq!((made.described.as_it_is.ledger, made.described.as_it_is.difference), (59040.into(), Decimal::ZERO));
+    assert_eq!(
+        (made.described.as_it_is.ledger, made.described.as_it_is.difference),
+        (59040.into(), Decimal::ZERO)
+    );
     let options = &made.scenario.options;
     assert!(options.len() > 2, "{options:?}");
     let kept = &options[0].places[1];

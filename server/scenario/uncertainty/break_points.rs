@@ -4,7 +4,7 @@
 //! cheapest. A base that may be as large as costs least is another one at another price: the answer changes later where the
 //! cheapest option adapts, and earlier where another one does. There the comparison itself is asked, at ever closer values.
 
-use super::cheapest_option::{DIGITS, CheapestOption, REACH, BreakPoint};
+use super::cheapest_option::{BreakPoint, CheapestOption, DIGITS, REACH};
 use super::model::{Model, float};
 use super::{Input, changed};
 use crate::money::Decimal;
@@ -38,7 +38,12 @@ struct Ahead {
 }
 
 /// Those that change the answer with the smallest change, nearest first. The cheapest option has what the model says of each.
-pub fn break_points(scenario: &Scenario, comparison: &Comparison, cheapest_option: &CheapestOption, model: &Model) -> Vec<BreakPoint> {
+pub fn break_points(
+    scenario: &Scenario,
+    comparison: &Comparison,
+    cheapest_option: &CheapestOption,
+    model: &Model,
+) -> Vec<BreakPoint> {
     let mut light = scenario.clone();
     for work in &mut light.work {
         work.demand = Shape::Hours { gpus: Vec::new() };
@@ -213,20 +218,36 @@ place = [{ supplier = "C", on_demand = { price = 7 }, owned = { gpus = "best" } 
             // A little before and a little after it, everything decided anew.
             let cheapest = |thousandths: i64| {
                 let value = break_point.input.value
-                    + (break_point.value - break_point.input.value).multiply(Decimal::new(thousandths.into(), 3));
+                    + (break_point.value - break_point.input.value)
+                        .multiply(Decimal::new(thousandths.into(), 3));
                 changed(&scenario, &break_point.input, value).unwrap().compare().unwrap().cheapest
             };
             assert_eq!(cheapest(990), Some(1), "{} {}", break_point.input.label, break_point.value);
-            assert_eq!(cheapest(1010), Some(break_point.to), "{} {}", break_point.input.label, break_point.value);
+            assert_eq!(
+                cheapest(1010),
+                Some(break_point.to),
+                "{} {}",
+                break_point.input.label,
+                break_point.value
+            );
         }
         // The reservation gets smaller as it gets dearer, so that it is overtaken later than at the size of today.
         let at = |label: &str| {
-            cheapest_option.break_points.iter().find(|it| it.input.label == label).map(|it| float(it.value)).unwrap()
+            cheapest_option
+                .break_points
+                .iter()
+                .find(|it| it.input.label == label)
+                .map(|it| float(it.value))
+                .unwrap()
         };
         let model = super::super::Model::new(&scenario, &answer.comparison, &super::super::inputs(&scenario));
         let held = super::super::cheapest_option::cheapest_option(&answer.comparison, &model).unwrap();
-        let held =
-            held.break_points.iter().find(|it| it.input.label == "Commitment, B").map(|it| float(it.value)).unwrap();
+        let held = held
+            .break_points
+            .iter()
+            .find(|it| it.input.label == "Commitment, B")
+            .map(|it| float(it.value))
+            .unwrap();
         assert!(at("Commitment, B") > held * 1.005, "{} {held}", at("Commitment, B"));
     }
 }

@@ -78,7 +78,8 @@ pub fn cheapest_option(compared: &Comparison, model: &Model) -> Option<CheapestO
         stop::check();
         let own = model.values[at];
         let within = (float(input.least), float(input.most));
-        let ends = [-1.0, 1.0].into_iter().filter_map(|way| break_point(own, within, way, |value| with(at, value)));
+        let ends =
+            [-1.0, 1.0].into_iter().filter_map(|way| break_point(own, within, way, |value| with(at, value)));
         if let Some((distance, value, to)) = ends.min_by(|a, b| a.0.total_cmp(&b.0)) {
             break_points.push((distance, BreakPoint { input: input.clone(), value: described(value), to }));
         }
@@ -140,12 +141,19 @@ place = [{ supplier = "C", committed = [{ rate = { price = 0.01 }, months = 12, 
         // What all is worth today is what is paid.
         scenario.cost_of_capital = Decimal::ZERO;
         let compared = scenario.compare().unwrap();
-        let found = cheapest_option(&compared, &Model::new(&scenario, &compared, &inputs(&scenario))).unwrap();
+        let found =
+            cheapest_option(&compared, &Model::new(&scenario, &compared, &inputs(&scenario))).unwrap();
         assert_eq!((found.cheapest, found.next, found.ahead), (0, 1, 43_800.into()));
-        let break_points: Vec<(&str, String, usize)> =
-            found.break_points.iter().map(|it| (it.input.label.as_str(), it.value.to_string(), it.to)).collect();
+        let break_points: Vec<(&str, String, usize)> = found
+            .break_points
+            .iter()
+            .map(|it| (it.input.label.as_str(), it.value.to_string(), it.to))
+            .collect();
         // 2.00 ÷ 2.50 is as far as 2.50 ÷ 2.00.
-        assert_eq!(break_points, [("On demand, A", "2.5".to_owned(), 1), ("On demand, B", "2".to_owned(), 1)]);
+        assert_eq!(
+            break_points,
+            [("On demand, A", "2.5".to_owned(), 1), ("On demand, B", "2".to_owned(), 1)]
+        );
         let sensitivity = found.sensitivities.iter().find(|it| it.input.label == "On demand, A").unwrap();
         assert_eq!((sensitivity.low, sensitivity.high), (78_840.into(), 8_760.into()));
     }
@@ -154,7 +162,8 @@ place = [{ supplier = "C", committed = [{ rate = { price = 0.01 }, months = 12, 
     fn an_answer_turns_only_at_what_an_input_can_be() {
         // Lost below 0.9, and above 1.2.
         let with = |value: f64| ((value - 0.9).min(1.2 - value), 1);
-        let value = |own: f64, within: (f64, f64), way: f64| break_point(own, within, way, with).map(|it| it.1);
+        let value =
+            |own: f64, within: (f64, f64), way: f64| break_point(own, within, way, with).map(|it| it.1);
         assert!((value(1.1, (0.0, 10.0), -1.0).unwrap() - 0.9).abs() < 1e-9);
         assert_eq!(value(1.1, (1.0, 10.0), -1.0), None);
         assert!((value(1.1, (1.0, 10.0), 1.0).unwrap() - 1.2).abs() < 1e-9);

@@ -5,15 +5,15 @@
 //! Both are asked of one [`Model`] of an exact answer, in which how much there is of everything stays as it was decided.
 
 pub mod break_points;
-pub mod input;
 pub mod cheapest_option;
+pub mod input;
 pub mod model;
 mod range;
 pub mod simulate;
 pub mod tornado;
 
+pub use cheapest_option::{BreakPoint, CheapestOption};
 pub use input::{Input, NOT_DRAWN, inputs};
-pub use cheapest_option::{CheapestOption, BreakPoint};
 pub use model::Model;
 pub use simulate::{Outcome, Regret, Simulation};
 pub use tornado::{Sensitivity, tornado};

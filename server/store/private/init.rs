@@ -3,8 +3,8 @@
 use super::account::Account;
 use super::error::{About, Error, Result};
 use super::place::Place;
-use super::programs::Programs;
 use super::processes;
+use super::programs::Programs;
 use super::{TICK, USER};
 use std::fs::{self, File};
 use std::io::ErrorKind;

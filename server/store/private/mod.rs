@@ -15,19 +15,19 @@
 mod account;
 mod error;
 mod init;
-mod supervisor;
+mod lease;
 mod place;
+mod processes;
 mod programs;
 mod reserve;
-mod lease;
 mod server;
-mod processes;
+mod supervisor;
 
 pub use error::Error;
-pub use supervisor::{SUBCOMMAND, keep};
 pub use place::make_directory;
 pub(super) use programs::{DEBIAN, parse_major};
 pub use reserve::Reserve;
+pub use supervisor::{SUBCOMMAND, keep};
 
 use super::error::{has_code, is_restarting};
 use account::Account;

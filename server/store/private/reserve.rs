@@ -39,9 +39,7 @@ impl Reserve {
             let looked = tokio::task::spawn_blocking(move || reserve.settle(reserve.room()?));
             match looked.await {
                 Ok(Err(error)) if error.kind() == ErrorKind::Unsupported => {
-                    tracing::info!(
-                        "this file system reserves no room: there is no reserve for a full disk"
-                    );
+                    tracing::info!("this file system reserves no room: there is no reserve for a full disk");
                     return;
                 }
                 Ok(Err(error)) => {

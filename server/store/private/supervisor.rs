@@ -60,7 +60,11 @@ fn first_word(supervisor: &mut Child) -> Result<()> {
     let _ = heard.and_then(|_| output.read_to_string(&mut word));
     let said_nothing =
         "the process that looks after PostgreSQL ended without a word; postgres.log may say why";
-    Err(Error::Supervisor(if word.trim().is_empty() { said_nothing.to_owned() } else { word.trim().to_owned() }))
+    Err(Error::Supervisor(if word.trim().is_empty() {
+        said_nothing.to_owned()
+    } else {
+        word.trim().to_owned()
+    }))
 }
 
 /// What a supervisor waits for.
@@ -74,7 +78,8 @@ enum Event {
 ///
 /// Must be called from the program's main thread: PostgreSQL is a child of the calling thread and ends with it.
 pub fn keep(data_dir: &Path, postgres: &Path) -> Result<()> {
-    let answer = Supervisor::begin(data_dir, postgres).and_then(|supervisor| Ok((supervisor.start()?, supervisor)));
+    let answer =
+        Supervisor::begin(data_dir, postgres).and_then(|supervisor| Ok((supervisor.start()?, supervisor)));
     let (server, supervisor) = match answer {
         Ok(started) => started,
         Err(error) => {

@@ -6,15 +6,15 @@ use askama::Template;
 use axum::extract::State;
 use serde::Deserialize;
 
+use super::super::csv::{self, Cell, Record};
 use super::super::error::{Error, Result};
 use super::super::extract::{Db, Form, cookie};
 use super::super::layout::Layout;
-use super::super::csv::{self, Cell, Record};
 use super::super::respond::{As, Format};
 use super::super::{Access, filters, paths, respond};
 use super::differences::{Places, differences};
-use super::{configuration_now, conflicts, pools, reason};
-use crate::allocation::{self, Configuration, Change, Edit, Entry, Outcome, Problem, Stage, Status};
+use super::{configuration_now, conflicts, reason, shared_costs};
+use crate::allocation::{self, Change, Configuration, Edit, Entry, Outcome, Problem, Stage, Status};
 use crate::audit::Actor;
 use crate::clock;
 use crate::ledger;

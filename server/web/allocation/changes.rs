@@ -6,10 +6,10 @@ use askama::Template;
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 
+use super::super::csv::{self, Cell, Record};
 use super::super::error::{Error, Result};
 use super::super::extract::{Db, Query};
 use super::super::layout::{Layout, Pages};
-use super::super::csv::{self, Cell, Record};
 use super::super::respond::As;
 use super::super::{filters, paths, respond};
 use super::change::state;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::pools;
+use super::shared_costs;
 use crate::allocation::{Configuration, Edit, Entry, Sheet};
 
 /// How many rules are asked before each, and that one: what people count, not what is stored.
@@ -17,8 +17,9 @@ pub struct Places {
 impl Places {
     /// Of the rules before and after edits of a configuration.
     pub fn of(configuration: &Configuration, edits: &[Edit]) -> Self {
-        let count =
-            |configuration: &Configuration| configuration.rules().into_iter().zip(1..).map(|((id, _), place)| (id, place)).collect();
+        let count = |configuration: &Configuration| {
+            configuration.rules().into_iter().zip(1..).map(|((id, _), place)| (id, place)).collect()
+        };
         let names = configuration.edited(edits);
         Self { before: count(configuration), after: count(&names), names }
     }

@@ -8,19 +8,19 @@ use axum::extract::State;
 use serde::Deserialize;
 use sqlx::PgConnection;
 
+use super::super::csv::{self, Cell, Record};
 use super::super::error::{Error, Result};
 use super::super::extract::{Db, Form, Query};
 use super::super::layout::Layout;
 use super::super::question::Asked;
-use super::super::csv::{self, Cell, Record};
 use super::super::respond::{self, As, Format};
 use super::super::{Access, filters, paths};
 use super::rules::sent;
 use super::{OfMonth, configuration_now, is_at_once, reason, send};
 use crate::accounts::Viewer;
 use crate::allocation::{
-    self, About, Configuration, CostCentre, Edit, Entry, Experiment, Label, Meaning, Project, Team, Value, handle_of,
-    normalized, normalized_key,
+    self, About, Configuration, CostCentre, Edit, Entry, Experiment, Label, Meaning, Project, Team, Value,
+    handle_of, normalized, normalized_key,
 };
 use crate::audit::Actor;
 use crate::clock;

@@ -5,10 +5,10 @@ pub mod changes;
 mod differences;
 pub mod labels;
 pub mod organization;
-mod shared_cost_form;
-pub mod shared_costs;
 pub mod rule_form;
 pub mod rules;
+mod shared_cost_form;
+pub mod shared_costs;
 
 use axum::response::Response;
 use serde::Deserialize;

@@ -7,11 +7,11 @@ use axum::extract::State;
 use serde_json::json;
 use sqlx::PgPool;
 
+use super::super::csv;
 use super::super::error::{Error, Result};
 use super::super::extract::{Db, Form, Upload};
 use super::super::layout::Layout;
 use super::super::paths;
-use super::super::csv;
 use super::super::respond::{self, As, Format};
 use super::rules::sent;
 use super::{Sent, configuration_now, is_at_once, month, problem, reason, rewrite, send};
@@ -130,7 +130,8 @@ pub async fn index(path: paths::Organization, layout: Layout, mut db: Db) -> Res
     match format {
         Format::Html => respond::html(Page::new(layout, sheet, &configuration)),
         Format::Json => {
-            let rows: Vec<_> = rows_of(&configuration, sheet).into_iter().map(|(_, row)| json!(row)).collect();
+            let rows: Vec<_> =
+                rows_of(&configuration, sheet).into_iter().map(|(_, row)| json!(row)).collect();
             respond::json(&rows)
         }
         Format::Csv => {
@@ -285,7 +286,8 @@ pub async fn load(
 /// Each row of a file beside the entry that it is about, where there is one.
 fn matched(configuration: &Configuration, rows: Vec<Entry>) -> Vec<(Option<(i64, Entry)>, Entry)> {
     let key = |entry: &Entry| (Sheet::of(entry), identity(entry));
-    let known: BTreeMap<_, _> = configuration.entries.iter().map(|(id, entry)| (key(entry), (*id, entry))).collect();
+    let known: BTreeMap<_, _> =
+        configuration.entries.iter().map(|(id, entry)| (key(entry), (*id, entry))).collect();
     let beside = |row: Entry| (known.get(&key(&row)).map(|(id, entry)| (*id, (*entry).clone())), row);
     rows.into_iter().map(beside).collect()
 }

@@ -5,7 +5,7 @@ use sqlx::PgConnection;
 use super::super::error::Result;
 use super::problem;
 use crate::accounts::Viewer;
-use crate::allocation::{Configuration, Condition, Entry, Field, Label, Months, Problem, Rule, Target, Test};
+use crate::allocation::{Condition, Configuration, Entry, Field, Label, Months, Problem, Rule, Target, Test};
 use crate::ledger;
 use crate::period::BillingMonth;
 use crate::report::Answers;

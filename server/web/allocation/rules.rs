@@ -7,11 +7,11 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use sqlx::PgConnection;
 
+use super::super::csv::{self, Cell, Record};
 use super::super::error::{Error, Result};
 use super::super::extract::{Db, Form, Query};
 use super::super::layout::Layout;
 use super::super::question::Asked;
-use super::super::csv::{self, Cell, Record};
 use super::super::respond::As;
 use super::super::{filters, paths, respond};
 use super::rule_form::{Choices, RuleForm};

@@ -2,7 +2,8 @@
 
 use super::{month, problem};
 use crate::allocation::{
-    Configuration, Entry, FixedShare, Hours, HoursOf, Months, SharedCostPool, Problem, Recipient, Split, handle_of,
+    Configuration, Entry, FixedShare, Hours, HoursOf, Months, Problem, Recipient, SharedCostPool, Split,
+    handle_of,
 };
 use crate::money::Decimal;
 use crate::period::BillingMonth;

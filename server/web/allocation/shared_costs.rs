@@ -9,12 +9,13 @@ use super::super::error::{Error, Result};
 use super::super::extract::{Db, Form};
 use super::super::layout::Layout;
 use super::super::{filters, paths, respond};
-use super::shared_cost_form::{Candidate, PoolForm, SPLITS};
 use super::rules::sent;
+use super::shared_cost_form::{Candidate, PoolForm, SPLITS};
 use super::{Sent, configuration_now, reason, rewrite, send};
 use crate::accounts::Viewer;
 use crate::allocation::{
-    self, About, Configuration, Divided, Edit, Entry, Hours, HoursOf, Months, SharedCostPool, Problem, Recipient, Split, Target,
+    self, About, Configuration, Divided, Edit, Entry, Hours, HoursOf, Months, Problem, Recipient,
+    SharedCostPool, Split, Target,
 };
 use crate::audit::Actor;
 use crate::billing::PricingCategory;
@@ -38,7 +39,7 @@ struct Shown {
 }
 
 #[derive(Template)]
-#[template(path = "allocation/shared-costs.html")]
+#[template(path = "allocation/shared_costs.html")]
 struct Page {
     layout: Layout,
     month: Option<BillingMonth>,
@@ -194,7 +195,13 @@ struct FormPage {
 }
 
 impl FormPage {
-    fn new(layout: Layout, id: Option<i64>, form: PoolForm, configuration: &Configuration, problems: Vec<Problem>) -> Self {
+    fn new(
+        layout: Layout,
+        id: Option<i64>,
+        form: PoolForm,
+        configuration: &Configuration,
+        problems: Vec<Problem>,
+    ) -> Self {
         let candidates = Candidate::all(configuration, form.value("handle"));
         Self { layout, id, form, candidates, problems }
     }
@@ -252,7 +259,8 @@ pub async fn create(
             let id = allocation::entry_ids(&mut db, 1).await?.pop().unwrap_or_default();
             let summary = format!("New shared costs “{}”", pool.name);
             let about = About { summary: &summary, reason: reason(form.value("reason")) };
-            let edits = vec![Edit { id, before: None, after: Some(Entry::Pool(SharedCostPool { months, ..pool })) }];
+            let edits =
+                vec![Edit { id, before: None, after: Some(Entry::Pool(SharedCostPool { months, ..pool })) }];
             match send(&mut db, edits, about, None, &by).await? {
                 Sent::To(response) => return Ok(response),
                 Sent::Refused(problems) => problems,

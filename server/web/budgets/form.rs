@@ -4,7 +4,7 @@ use serde::Deserialize;
 use sqlx::PgConnection;
 
 use crate::allocation::{
-    self, About, Configuration, Budget, BudgetOf, BudgetPeriod, Edit, Enacted, Entry, Months, Problem,
+    self, About, Budget, BudgetOf, BudgetPeriod, Configuration, Edit, Enacted, Entry, Months, Problem,
 };
 use crate::audit::Actor;
 use crate::clock;

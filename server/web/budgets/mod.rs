@@ -12,12 +12,12 @@ use sqlx::PgConnection;
 use form::{BudgetForm, Done};
 
 use super::allocation::reason;
+use super::csv::{self, Cell, Record};
 use super::error::Result;
 use super::extract::{CurrentUser, Db, Form, cookie};
 use super::form::Fields;
 use super::layout::Layout;
 use super::question::Asked;
-use super::csv::{self, Cell, Record};
 use super::respond::As;
 use super::{Access, filters, paths, respond};
 use crate::accounts::Viewer;

@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sqlx::PgPool;
 
+use super::super::csv;
 use super::super::error::{Error, Result};
 use super::super::extract::{Db, Form, Query, Upload};
 use super::super::layout::Layout;
-use super::super::csv;
 use super::super::respond::{self, As, Format};
 use super::super::{filters, paths};
 use super::cluster::in_short;
@@ -19,8 +19,8 @@ use super::{Sent, additions, right, send, to};
 use crate::audit::Actor;
 use crate::clock;
 use crate::onprem::{
-    self, About, Edit, Entry, Field, Kind, Problem, RefusedCell, RefusedRow, AssetRegister, Right, System, Takes,
-    cells, identity, read_file, systems, write_file,
+    self, About, AssetRegister, Edit, Entry, Field, Kind, Problem, RefusedCell, RefusedRow, Right, System,
+    Takes, cells, identity, read_file, systems, write_file,
 };
 use crate::period::BillingMonth;
 
@@ -98,7 +98,11 @@ fn clusters(asset_register: &AssetRegister) -> Vec<(String, String)> {
     asset_register.clusters().iter().map(|it| (it.handle.clone(), it.name.clone())).collect()
 }
 
-fn of_kind<'a>(asset_register: &'a AssetRegister, kind: Kind, cluster: Option<&str>) -> Vec<(i64, &'a Entry)> {
+fn of_kind<'a>(
+    asset_register: &'a AssetRegister,
+    kind: Kind,
+    cluster: Option<&str>,
+) -> Vec<(i64, &'a Entry)> {
     let mut entries: Vec<(i64, &Entry)> = match cluster {
         Some(cluster) => asset_register.of_cluster(cluster),
         None => asset_register.entries.iter().map(|(id, entry)| (*id, entry)).collect(),
@@ -108,7 +112,12 @@ fn of_kind<'a>(asset_register: &'a AssetRegister, kind: Kind, cluster: Option<&s
     entries
 }
 
-pub async fn index(path: paths::AssetRegister, layout: Layout, Query(asked): Query<Asked>, mut db: Db) -> Result {
+pub async fn index(
+    path: paths::AssetRegister,
+    layout: Layout,
+    Query(asked): Query<Asked>,
+    mut db: Db,
+) -> Result {
     let As { value: kind, format } = path.kind;
     let (revision, asset_register) = onprem::current(&mut db).await?;
     let entries = of_kind(&asset_register, kind, asked.cluster.as_deref());
@@ -362,8 +371,14 @@ pub async fn change(
         // What bills and addresses call it stays.
         texts.insert("handle".to_owned(), it.handle.clone());
     }
-    let mut page =
-        EntryPage::new(layout, kind, Some(path.entry), filters::capital(&before.title()), texts, &asset_register);
+    let mut page = EntryPage::new(
+        layout,
+        kind,
+        Some(path.entry),
+        filters::capital(&before.title()),
+        texts,
+        &asset_register,
+    );
     let after = match onprem::read(kind, &page.texts) {
         Ok(entry) => entry,
         Err(refused) => {

@@ -4,10 +4,10 @@ use askama::Template;
 use serde_json::json;
 use sqlx::PgConnection;
 
+use super::super::csv::{self, Cell, Record};
 use super::super::error::{Error, Result};
 use super::super::extract::Db;
 use super::super::layout::Layout;
-use super::super::csv::{self, Cell, Record};
 use super::super::respond::{As, Format};
 use super::super::{Access, filters, paths, respond};
 use super::changes::{differences, look, undo_of};

@@ -7,10 +7,10 @@ use axum::extract::State;
 use axum::response::Response;
 use serde::Deserialize;
 
+use super::super::csv::{self, Cell, Record};
 use super::super::error::{Error, Result};
 use super::super::extract::{Db, Form, cookie};
 use super::super::layout::Layout;
-use super::super::csv::{self, Cell, Record};
 use super::super::respond::{As, Format};
 use super::super::{App, filters, paths, respond};
 use super::{chart, to, words};
@@ -19,7 +19,7 @@ use crate::chart::Stack;
 use crate::clock;
 use crate::jobs::{self, HandedIn};
 use crate::money::{Currency, Decimal, Money};
-use crate::onprem::{self, ClusterMonth, Component, Entry, Kind, Months, AssetRegister, State as Stands};
+use crate::onprem::{self, AssetRegister, ClusterMonth, Component, Entry, Kind, Months, State as Stands};
 use crate::period::{BillingMonth, Period};
 use crate::report::{self, Answers, ClusterReport};
 
@@ -349,7 +349,9 @@ pub async fn publish(
     let mut sentence = match batch {
         Some(_) if months == 1 => "Publishing one month.".to_owned(),
         Some(_) => format!("Publishing {months} months, each as an import of its own."),
-        None if gone == 0 => "Nothing changed: every month is published as the asset register says.".to_owned(),
+        None if gone == 0 => {
+            "Nothing changed: every month is published as the asset register says.".to_owned()
+        }
         None => String::new(),
     };
     if gone > 0 {

@@ -1,5 +1,6 @@
 //! `/clusters`: our own racks side by side, and what everything of them shares.
 
+pub(super) mod asset_register;
 pub(super) mod change;
 pub(super) mod changes;
 mod chart;
@@ -7,7 +8,6 @@ pub(super) mod cluster;
 pub(super) mod month;
 pub(super) mod new;
 pub(super) mod readings;
-pub(super) mod asset_register;
 mod words;
 
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use axum::response::Response;
 use serde::Serialize;
 use sqlx::PgConnection;
 
+use super::csv::{self, Cell, Record};
 use super::error::Result;
 use super::extract::{Db, cookie};
 use super::layout::Layout;
-use super::csv::{self, Cell, Record};
 use super::respond::As;
 use super::{Access, filters, paths, respond};
 use crate::audit::Actor;
@@ -29,8 +29,8 @@ use crate::clock;
 use crate::exchange::Rates;
 use crate::money::{Currency, Decimal};
 use crate::onprem::{
-    self, About, Cluster, ClusterMonth, Edit, Entry, Kind, MonthSummary, Months, Outcome, Problem, AssetRegister,
-    Right, currencies,
+    self, About, AssetRegister, Cluster, ClusterMonth, Edit, Entry, Kind, MonthSummary, Months, Outcome,
+    Problem, Right, currencies,
 };
 use crate::period::{BillingMonth, Period};
 use crate::report::{self, Filter, Grouping, MonthOfCluster};
@@ -71,9 +71,9 @@ impl ClusterStatus {
             due: months.iter().filter(|it| it.state.is_due()).count(),
             accelerators: last.map(|it| it.sums.accelerators).unwrap_or_default(),
             other_currencies: known.get(1..).unwrap_or_default().to_vec(),
-            per_productive_hour: per_owned_hour
-                .zip(month.as_ref())
-                .and_then(|(price, it)| price.divide(asset_register.shares(cluster, it.month).productive(), 12)),
+            per_productive_hour: per_owned_hour.zip(month.as_ref()).and_then(|(price, it)| {
+                price.divide(asset_register.shares(cluster, it.month).productive(), 12)
+            }),
             per_owned_hour,
             month,
         }
@@ -221,10 +221,9 @@ async fn send(
 /// Says what became of a wish.
 fn described(outcome: Outcome, summary: &str, next: &str) -> Sent {
     let (sentence, next) = match outcome {
-        Outcome::At { .. } => (
-            format!("Done: {summary}. Publish the months that it changes to update them."),
-            next.to_owned(),
-        ),
+        Outcome::At { .. } => {
+            (format!("Done: {summary}. Publish the months that it changes to update them."), next.to_owned())
+        }
         Outcome::Proposed(change) => (
             format!("Proposed: {summary}. An administrator decides."),
             paths::AssetRegisterChange { change: As::page(change) }.to_string(),

@@ -7,10 +7,10 @@ use askama::Template;
 use axum::extract::State;
 use serde::Serialize;
 
+use super::super::csv;
 use super::super::error::{Error, Result};
 use super::super::extract::Db;
 use super::super::layout::Layout;
-use super::super::csv;
 use super::super::respond::{As, Format};
 use super::super::{filters, paths, respond};
 use super::cluster::to_month;
@@ -168,7 +168,9 @@ impl Stands {
                 "It is not over: it shows what was known when it was published. Monthly payments are included whole from the first day, so that an hour costs more than it will."
             }
             Self::HandedIn => "It was published and is being imported.",
-            Self::Uploaded => "A file that somebody uploaded is active, not one made from the asset register.",
+            Self::Uploaded => {
+                "A file that somebody uploaded is active, not one made from the asset register."
+            }
             Self::Gone => {
                 "The asset register has nothing of it any more, and something is still active. Publishing undoes that."
             }

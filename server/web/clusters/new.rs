@@ -14,8 +14,8 @@ use crate::audit::Actor;
 use crate::clock;
 use crate::money::Decimal;
 use crate::onprem::{
-    About, Economics, Field, MonthSummary, Problem, RefusedCell, AssetRegister, Right, Start, System, economics,
-    lines, system, systems,
+    About, AssetRegister, Economics, Field, MonthSummary, Problem, RefusedCell, Right, Start, System,
+    economics, lines, system, systems,
 };
 use crate::period::BillingMonth;
 use crate::scenario::Finding;

@@ -129,7 +129,8 @@ pub async fn merge(
 ) -> Result {
     let label = normalized(&path.experiment);
     let configuration = configuration_now(&mut db).await?;
-    let into = configuration.experiment_called(&form.into).map_or_else(|| normalized(&form.into), str::to_owned);
+    let into =
+        configuration.experiment_called(&form.into).map_or_else(|| normalized(&form.into), str::to_owned);
     let problems = if into.is_empty() || into == label {
         vec![problem("Merge into", "name another experiment, by its label or its name")]
     } else {

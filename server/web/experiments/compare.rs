@@ -6,11 +6,11 @@ use askama::Template;
 use axum::extract::State;
 use sqlx::PgConnection;
 
+use super::super::csv::{self, Cell, Record};
 use super::super::error::{Error, Result};
 use super::super::extract::{CurrentUser, Db, Query};
 use super::super::layout::Layout;
 use super::super::question::Asked;
-use super::super::csv::{self, Cell, Record};
 use super::super::spend::chart;
 use super::super::{choices, filters, paths, respond};
 use super::experiment::{find, take_period};

@@ -7,11 +7,11 @@ use axum::extract::State;
 use sqlx::PgConnection;
 
 use super::super::allocation::configuration_now;
+use super::super::csv::{self, Cell, Record};
 use super::super::error::{Error, Result};
 use super::super::extract::{CurrentUser, Db, Query};
 use super::super::layout::Layout;
 use super::super::question::Asked;
-use super::super::csv::{self, Cell, Record};
 use super::super::respond::{As, Format};
 use super::super::spend::chart;
 use super::super::{Access, choices, filters, paths, respond};

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 
+use super::csv::{self, Cell, Record};
 use super::error::Result;
 use super::extract::{CurrentUser, Db, Query};
 use super::layout::{Layout, Pages};
 use super::question::Asked;
-use super::csv::{self, Cell, Record};
 use super::respond::{As, Format};
 use super::table::{self, Head};
 use super::{Access, choices, filters, latest, paths, respond};
@@ -131,9 +131,12 @@ impl Page {
     }
 
     fn currencies(&self) -> Vec<choices::Choice> {
-        choices::currencies(&self.asked, &self.it.whole.data_status, self.reporting_currency.as_ref(), |asked| {
-            self.at(asked)
-        })
+        choices::currencies(
+            &self.asked,
+            &self.it.whole.data_status,
+            self.reporting_currency.as_ref(),
+            |asked| self.at(asked),
+        )
     }
 
     fn chips(&self) -> Vec<(String, String)> {
@@ -170,7 +173,8 @@ impl Page {
     }
 
     fn heads(&self) -> Vec<Head> {
-        let currency = self.it.whole.data_status.currency.as_ref().map(ToString::to_string).unwrap_or_default();
+        let currency =
+            self.it.whole.data_status.currency.as_ref().map(ToString::to_string).unwrap_or_default();
         let head = table::heads(&self.asked, SortBy::Cost, |asked| self.at(asked));
         let mut heads = vec![
             head(SortBy::Name, "Experiment".to_owned()),

@@ -25,10 +25,10 @@ use super::routes::{Access, Stated};
 use super::{App, headers, page_cache, renamed};
 use crate::accounts::session;
 use crate::accounts::token::{self, Sent};
+use crate::cache::{self, NotReady};
 use crate::clock;
 use crate::compute;
 use crate::queues::{Queues, Slot};
-use crate::cache::{self, NotReady};
 
 mod csrf;
 mod currency;

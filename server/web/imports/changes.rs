@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use super::at;
 use crate::report::{self, Change, Changes, ChangesBy, CostBasis};
+use crate::web::csv::{self, Cell, Record};
 use crate::web::error::{Error, Result};
 use crate::web::extract::{Db, Query};
 use crate::web::layout::{Layout, Pages};
-use crate::web::csv::{self, Cell, Record};
 use crate::web::respond::{self, As, Format};
 use crate::web::{filters, paths};
 

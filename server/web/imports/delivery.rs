@@ -12,10 +12,10 @@ use crate::report::{
     Restates,
 };
 use crate::storage;
+use crate::web::csv::{self, Cell, Record};
 use crate::web::error::{Error, Result};
 use crate::web::extract::Db;
 use crate::web::layout::Layout;
-use crate::web::csv::{self, Cell, Record};
 use crate::web::respond::{self, As, Format};
 use crate::web::{filters, paths};
 

@@ -16,11 +16,10 @@ use crate::billing::formula;
 use crate::ledger::{self, Originals, Sha256};
 use crate::money::Decimal;
 use crate::report::{self, DeliveryFile, RejectedRow};
+use crate::web::csv::{self, Cell, Record};
 use crate::web::error::{Error, Result};
 use crate::web::extract::Db;
 use crate::web::paths;
-use crate::web::csv::{self, Cell, Record};
-use crate::web::respond;
 
 /// Bytes of an original sent at once.
 const BLOCK: usize = 1 << 18;

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::money::Decimal;
 use crate::report::{self, DeliveryState, HistoryChoices, HistoryFilter, HistoryOrder, ImportLine};
+use crate::web::csv::{Cell, Record};
 use crate::web::error::{Error, Result};
 use crate::web::paths;
-use crate::web::csv::{Cell, Record};
 
 /// As the form sends it: what is not chosen is empty.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -17,12 +17,12 @@ use serde::Serialize;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
+use super::csv;
 use super::error::Result;
 use super::extract::{Db, Htmx, Query};
 use super::filters::Bare;
 use super::form::Fields;
 use super::layout::{Layout, Pages};
-use super::csv;
 use super::respond::As;
 use super::{filters, paths, respond};
 use crate::clock;

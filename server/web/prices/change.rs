@@ -12,10 +12,10 @@ use crate::money::Decimal;
 use crate::prices::{self, Change, Edit, Report, Status};
 use crate::scenario::arithmetic::{one, quotient};
 use crate::scenario::price::Price;
+use crate::web::csv::{self, Cell, Record};
 use crate::web::error::{Error, Result};
 use crate::web::extract::Db;
 use crate::web::layout::Layout;
-use crate::web::csv::{self, Cell, Record};
 use crate::web::respond::{As, Format};
 use crate::web::{Access, filters, paths, respond};
 
@@ -146,7 +146,9 @@ pub async fn show(path: paths::PriceChange, layout: Layout, mut db: Db) -> Resul
     let page = Page::find(layout, &mut db, id).await?;
     match format {
         Format::Html => respond::html(page),
-        Format::Json => respond::json(&json!({ "change": page.change, "conflicts": page.conflicts, "overtaken": page.conflicts })),
+        Format::Json => respond::json(
+            &json!({ "change": page.change, "conflicts": page.conflicts, "overtaken": page.conflicts }),
+        ),
         Format::Csv => csv::answer(&format!("price-change-{id}"), &page.lines),
     }
 }

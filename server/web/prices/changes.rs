@@ -5,7 +5,7 @@ use axum::response::Response;
 use serde_json::json;
 use sqlx::PgConnection;
 
-use super::{Why, to_change, described};
+use super::{Why, described, to_change};
 use crate::audit::Actor;
 use crate::clock;
 use crate::prices::{self, Line, Outcome, Status};

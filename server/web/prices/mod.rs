@@ -16,10 +16,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sqlx::PgConnection;
 
+use super::csv::{self, Cell, Record};
 use super::error::{Error, Result};
 use super::extract::{CurrentUser, Db, Query, cookie};
 use super::layout::{Layout, Pages};
-use super::csv::{self, Cell, Record};
 use super::respond::As;
 use super::table::page_of;
 use super::{Access, filters, paths, respond};

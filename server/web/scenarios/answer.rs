@@ -8,7 +8,7 @@ pub(super) use crate::scenario::Answer;
 use crate::scenario::Payback;
 use crate::scenario::arithmetic::quotient;
 use crate::scenario::comparison::{LayerKind, Line, OUR_OWN, OptionAnswer};
-use crate::scenario::uncertainty::{Outcome, Sensitivity, BreakPoint};
+use crate::scenario::uncertainty::{BreakPoint, Outcome, Sensitivity};
 
 /// Inputs of the tornado.
 const SENSITIVITIES: usize = 10;

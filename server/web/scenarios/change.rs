@@ -69,7 +69,8 @@ impl Wish {
             }
             _ => {
                 return Err(Error::BadRequest(
-                    "from: expected the number of a saved scenario, template:…, scenario:… or ledger.".to_owned(),
+                    "from: expected the number of a saved scenario, template:…, scenario:… or ledger."
+                        .to_owned(),
                 ));
             }
         };

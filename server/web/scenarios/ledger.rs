@@ -25,7 +25,7 @@ use crate::report::{self, Answers, Grouping, Hourly, Instance, Question, Unconve
 use crate::scenario::arithmetic::product;
 use crate::scenario::check;
 use crate::scenario::comparison::Scenario;
-use crate::scenario::measured::{HowPaid, Machines, Measured, Described, Used, Way};
+use crate::scenario::measured::{Described, HowPaid, Machines, Measured, Used, Way};
 use crate::scenario::owning::{Draw, Fabric, Owning, Tenure};
 use crate::scenario::price::Catalogue;
 use crate::web::error::{Error, Result};
@@ -132,7 +132,8 @@ impl Wish {
             return Ok(());
         }
         let now = ledger::sequence(&mut *db).await?;
-        let configuration = answers.configuration(&mut *db, self.asked.sequence.unwrap_or(now).min(now)).await?;
+        let configuration =
+            answers.configuration(&mut *db, self.asked.sequence.unwrap_or(now).min(now)).await?;
         let today = answers.configuration(&mut *db, now).await?;
         let of_teams =
             self.asked.filters.iter().filter(|it| it.dimension == Grouping::Team && !it.leaves_out);
@@ -161,7 +162,11 @@ impl Wish {
     }
 
     /// What owning costs here is no lead's to see, whatever an address says that somebody else sent them.
-    async fn asset_register(&self, db: &mut PgConnection, viewer: &Viewer) -> Result<Option<(i64, AssetRegister)>> {
+    async fn asset_register(
+        &self,
+        db: &mut PgConnection,
+        viewer: &Viewer,
+    ) -> Result<Option<(i64, AssetRegister)>> {
         if *viewer != Viewer::Everything {
             return Ok(None);
         }
@@ -249,7 +254,8 @@ pub(super) async fn ask(
         let spend = spend_of(&wish.asked, wish.period);
         return Ok(Err(Nothing { whose, period: wish.period, spend, is_billed: false }));
     };
-    let of_asset_register = asset_register.iter().flat_map(|(_, it)| it.assets()).map(|(_, it)| it.currency.clone());
+    let of_asset_register =
+        asset_register.iter().flat_map(|(_, it)| it.assets()).map(|(_, it)| it.currency.clone());
     let needed = of_asset_register.chain([Currency::exactly(DOLLAR)]).collect();
     let worth = worth(db, wish.period, hours.spend.sequence, (needed, &currency)).await?;
     Ok(Ok(Found { wish, whose, hours, currency, worth, asset_register, prices: prices.clone() }))
@@ -418,7 +424,8 @@ impl Around<'_> {
     fn registered(&self, model: &Model) -> Option<Machines> {
         let asset_register = self.asset_register?;
         let is_its = |text: &str| find_model(text).is_some_and(|it| it.id == model.id);
-        let assets = asset_register.assets().filter(|(_, it)| it.bears_accelerators() && is_its(&it.accelerator));
+        let assets =
+            asset_register.assets().filter(|(_, it)| it.bears_accelerators() && is_its(&it.accelerator));
         let clusters = assets.filter_map(|(_, it)| asset_register.cluster(&it.cluster));
         let of_cluster = |cluster: &onprem::Cluster| {
             let (owning, currency) = self.worth.iter().find_map(|(currency, rate)| {
@@ -478,7 +485,8 @@ pub(super) async fn teams(
     let now = ledger::sequence(&mut *db).await?;
     let configuration = answers.configuration(db, now).await?;
     let of_month = configuration.of_month(period.last());
-    let is_seen = |handle: &str| report::seen_team(&configuration, &configuration, viewer, handle, period).is_some();
+    let is_seen =
+        |handle: &str| report::seen_team(&configuration, &configuration, viewer, handle, period).is_some();
     let seen = of_month.teams.iter().filter(|it| is_seen(&it.handle));
     Ok(seen.map(|it| (it.handle.clone(), it.name.clone())).collect())
 }

@@ -24,10 +24,10 @@ use askama::Template;
 use axum::extract::State;
 use sqlx::PgConnection;
 
+use super::csv::{self, Cell, Record};
 use super::error::Result;
 use super::extract::{CurrentUser, Db};
 use super::layout::Layout;
-use super::csv::{self, Cell, Record};
 use super::{Access, filters, paths, respond};
 use crate::accounts::Person;
 use crate::period::Period;

@@ -2,9 +2,8 @@
 
 use crate::money::{Decimal, Money};
 use crate::report::{Group, Spend};
-use crate::web::error::Result;
 use crate::web::csv::{self, Cell, Record};
-use crate::web::respond;
+use crate::web::error::Result;
 
 /// A group of an answer with one level.
 struct Line<'a>(&'a Group);

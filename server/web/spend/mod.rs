@@ -22,7 +22,7 @@ use crate::compute;
 use crate::exchange;
 use crate::money::{Currency, Money};
 use crate::period::{BillingMonth, Period};
-use crate::report::{Answers, DataStatus, Group, Grouping, Question, Series, Spend, Completeness, Step};
+use crate::report::{Answers, Completeness, DataStatus, Group, Grouping, Question, Series, Spend, Step};
 
 /// Groups with a color of their own in the chart.
 const COLORED: usize = 7;
@@ -286,7 +286,9 @@ impl Page {
     /// Each currency of the period alone, and all in one, where there are several.
     fn currencies(&self) -> Vec<(String, String, bool)> {
         let data_status = self.data_status();
-        choices::currencies(&self.asked, &data_status, self.reporting_currency.as_ref(), |asked| self.at(asked))
+        choices::currencies(&self.asked, &data_status, self.reporting_currency.as_ref(), |asked| {
+            self.at(asked)
+        })
     }
 
     fn data_status(&self) -> DataStatus {

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 
+use super::super::csv::{self, Cell, Record};
 use super::super::error::Result;
 use super::super::extract::{CurrentUser, Db, Query};
 use super::super::layout::Layout;
 use super::super::question::Asked;
-use super::super::csv::{self, Cell, Record};
 use super::super::respond::{As, Format};
 use super::super::table::{self, Head};
 use super::super::{Access, choices, filters, paths, respond};
@@ -17,7 +17,7 @@ use crate::accounts::Viewer;
 use crate::exchange;
 use crate::money::{Currency, Decimal};
 use crate::period::Period;
-use crate::report::{self, Answers, Chargeback, Filter, Grouping, SortBy, Completeness, TeamLine};
+use crate::report::{self, Answers, Chargeback, Completeness, Filter, Grouping, SortBy, TeamLine};
 
 #[derive(Template)]
 #[template(path = "teams/chargeback.html")]
@@ -96,9 +96,12 @@ impl Page {
     }
 
     fn currencies(&self) -> Vec<choices::Choice> {
-        choices::currencies(&self.asked, &self.it.whole.data_status, self.reporting_currency.as_ref(), |asked| {
-            self.at(asked)
-        })
+        choices::currencies(
+            &self.asked,
+            &self.it.whole.data_status,
+            self.reporting_currency.as_ref(),
+            |asked| self.at(asked),
+        )
     }
 
     fn publishers(&self, is_provisional: bool) -> Vec<String> {
@@ -124,7 +127,8 @@ impl Page {
     }
 
     fn heads(&self) -> Vec<Head> {
-        let currency = self.it.whole.data_status.currency.as_ref().map(ToString::to_string).unwrap_or_default();
+        let currency =
+            self.it.whole.data_status.currency.as_ref().map(ToString::to_string).unwrap_or_default();
         let head = table::heads(&self.asked, SortBy::Cost, |asked| self.at(asked));
         let mut heads = vec![
             head(SortBy::Name, "Team".to_owned()),

@@ -3,9 +3,8 @@
 
 use crate::money::Decimal;
 use crate::report::{Group, Grouping, TeamReport};
-use crate::web::error::Result;
 use crate::web::csv::{self, Cell, Record};
-use crate::web::respond;
+use crate::web::error::Result;
 
 struct Line<'a> {
     part: &'static str,

@@ -200,7 +200,8 @@ impl Page {
     /// What nothing has a value for.
     fn not_described(&self) -> Vec<String> {
         let breakdowns = self.it.breakdowns.iter();
-        let not_described = breakdowns.filter(|breakdown| breakdown.groups.iter().all(|group| group.key.is_none()));
+        let not_described =
+            breakdowns.filter(|breakdown| breakdown.groups.iter().all(|group| group.key.is_none()));
         not_described.map(|breakdown| breakdown.by.label().to_lowercase()).collect()
     }
 

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 
+use super::super::csv::{self, Cell, Record};
 use super::super::error::Result;
 use super::super::extract::{CurrentUser, Db, Query};
 use super::super::layout::Layout;
 use super::super::question::Asked;
-use super::super::csv::{self, Cell, Record};
 use super::super::respond::{As, Format};
 use super::super::{Access, choices, filters, paths, respond};
 use super::{TAKES, seen};

@@ -6,7 +6,7 @@ use gpuledger::scenario::Owning;
 use gpuledger::scenario::arithmetic::{count, product, quotient};
 use gpuledger::scenario::capacity::{gpu_hours, share_of_year};
 use gpuledger::scenario::claim::{
-    complete_example, hardware_and_power, corrected_example, only_a_gpu, ratio, takes, without_staff,
+    complete_example, corrected_example, hardware_and_power, only_a_gpu, ratio, takes, without_staff,
     worked_example,
 };
 use gpuledger::scenario::owning::capital::{annualized, capital_recovery_factor, port_price};

@@ -35,7 +35,10 @@ fn what_is_not_there_when_asked_for_costs_what_it_is_said_to() {
     assert!(described.contains("work.0.unserved_cost is -1"), "{described}");
     let never = Place { obtainable: Decimal::ZERO, ..on_demand("2") };
     let described = scenario(asked(None), [never]).compare().unwrap_err().to_string();
-    assert!(described.contains("option.0.place.0.obtainable is 0: what is never there is not sold"), "{described}");
+    assert!(
+        described.contains("option.0.place.0.obtainable is 0: what is never there is not sold"),
+        "{described}"
+    );
 }
 
 #[test]
@@ -86,7 +89,10 @@ fn an_hour_that_is_not_served_costs_something_or_is_left_out_and_few_are_told_as
         Scenario { months: 1, ..scenario(asked, [place]) }.compare()
     };
     let described = of(Some(Decimal::ZERO)).unwrap_err().to_string();
-    assert!(described.starts_with("work.0.unserved_cost is 0: what is not served would cost nothing"), "{described}");
+    assert!(
+        described.starts_with("work.0.unserved_cost is 0: what is not served would cost nothing"),
+        "{described}"
+    );
     let fails = &of(None).unwrap().options[0].fails;
     assert!(fails[0].starts_with("0.36 GPU-hours are expected not to be there"), "{fails:?}");
 }

@@ -31,7 +31,8 @@ fn prices_follow_their_paths_and_a_commitment_that_of_its_start() {
     // A term at 2, one at 1, and what is paid at their starts: 1 and a half of it.
     assert_eq!(total[4], Decimal::from(24 + 12 + 1) + number("0.5"));
     assert_eq!(compared.warnings[0].field, "option.3.place.0.on_demand.path");
-    let described = scenario(work(flat(1, 24)), [rented("6: 0.5, 3: 0.2")]).compare().unwrap_err().to_string();
+    let described =
+        scenario(work(flat(1, 24)), [rented("6: 0.5, 3: 0.2")]).compare().unwrap_err().to_string();
     assert!(
         described.contains("option.0.place.0.on_demand.path is 3 of steps.1.month: expected a later"),
         "{described}"

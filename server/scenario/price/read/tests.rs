@@ -139,7 +139,10 @@ fn what_is_no_quote_is_none_in_every_list() {
          H100,EU,3.99,16,80,nvidia,1,H100,80,False,,\nH100,EU,1.99,16,80,nvidia,1,H100,80,True,,\n",
     );
     let on_demand = line("nvidia-h100-sxm", "1", "on-demand", "3.99");
-    assert_eq!(described(&spot), [on_demand.clone(), on_demand, line("nvidia-h100-sxm", "1", "spot", "1.99")]);
+    assert_eq!(
+        described(&spot),
+        [on_demand.clone(), on_demand, line("nvidia-h100-sxm", "1", "spot", "1.99")]
+    );
     assert_eq!(spot.skipped[0].first_row, 2);
     assert_eq!(reasons(&spot), [("a price of spot that is not below on demand: no quote", 1)]);
     let ours = read_plain("H100 SXM,RunPod,spot,3.99\nH100 SXM,RunPod,on-demand,3.99\n");

@@ -7,7 +7,7 @@ use askama::Template;
 use serde::Deserialize;
 use sqlx::PgConnection;
 
-use super::{Why, right, described, words};
+use super::{Why, described, right, words};
 use crate::accelerator;
 use crate::audit::Actor;
 use crate::clock;

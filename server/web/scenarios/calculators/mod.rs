@@ -14,10 +14,10 @@ use askama::Template;
 use serde::ser::SerializeStruct as _;
 use serde::{Serialize, Serializer};
 
+use super::super::csv::{self, Cell, Record};
 use super::super::error::{Error, Result};
 use super::super::extract::{Db, Query};
 use super::super::layout::Layout;
-use super::super::csv::{self, Cell, Record};
 use super::super::words::{number, term};
 use super::super::{filters, paths, respond};
 use super::prices::Exchange;

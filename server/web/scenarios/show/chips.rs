@@ -5,7 +5,7 @@ use super::super::field::{Field, Section, sections};
 use super::page::Page;
 use crate::scenario::comparison::Scenario;
 use crate::scenario::profile::Shape;
-use crate::scenario::uncertainty::{Input, BreakPoint};
+use crate::scenario::uncertainty::{BreakPoint, Input};
 
 impl Page {
     /// What was edited, in words, each with the address without it; and what cannot go alone, since later edits stand on it.

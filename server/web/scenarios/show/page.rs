@@ -213,7 +213,8 @@ impl Page {
     /// are besides.
     fn inputs(&self) -> (Vec<(String, String)>, usize) {
         let cheapest_option = self.answer.as_ref().and_then(|(it, _)| it.cheapest_option.as_ref());
-        let mut described: Vec<Input> = cheapest_option.iter().flat_map(|it| &it.sensitivities).map(|it| it.input.clone()).collect();
+        let mut described: Vec<Input> =
+            cheapest_option.iter().flat_map(|it| &it.sensitivities).map(|it| it.input.clone()).collect();
         for input in inputs(self.scenario()) {
             if !described.contains(&input) {
                 described.push(input);
