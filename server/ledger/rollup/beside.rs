@@ -32,6 +32,7 @@ impl Beside {
         let (empty, emptied) = mpsc::channel();
         let thread = thread::Builder::new().name("summing".to_owned()).spawn(move || {
             for mut batch in incoming {
+                rollup.fetch(&batch);
                 batch.drain(..).try_for_each(|entry| rollup.add(entry))?;
                 // Nobody takes the last ones.
                 let _ = empty.send(batch);
