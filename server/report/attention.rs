@@ -30,6 +30,7 @@ pub enum Attention {
     /// Changes of the allocation that somebody proposed and nobody decided.
     Proposed { changes: i64 },
     /// The same of the asset register of our own clusters.
+    #[serde(rename = "register-proposed")]
     AssetRegisterProposed { changes: i64 },
     /// Rows of a delivery that counts that could not be read, and that nobody corrected.
     Rejected { delivery: i64, rows: i64, months: Vec<BillingMonth> },

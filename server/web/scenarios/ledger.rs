@@ -52,6 +52,7 @@ pub(super) struct FromLedger {
     pub sequence: i64,
     /// Of the asset register, where it was looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "register_revision")]
     pub asset_register_revision: Option<i64>,
     /// Of the list of prices.
     pub prices_revision: i64,
