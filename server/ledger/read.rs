@@ -134,7 +134,7 @@ pub struct Reader<'s, S> {
     reading: Reading,
     progress: Progress,
     /// Rows that the progress knows of.
-    described: u64,
+    reported: u64,
 }
 
 impl<'s, S: Sink> Reader<'s, S> {
@@ -163,7 +163,7 @@ impl<'s, S: Sink> Reader<'s, S> {
             totals: Totals::default(),
             reading: Reading::default(),
             progress,
-            described: 0,
+            reported: 0,
         }
     }
 
@@ -288,8 +288,8 @@ impl<'s, S: Sink> Reader<'s, S> {
     }
 
     fn tell(&mut self) {
-        self.progress.add_rows(self.reading.rows_read - self.described);
-        self.described = self.reading.rows_read;
+        self.progress.add_rows(self.reading.rows_read - self.reported);
+        self.reported = self.reading.rows_read;
     }
 
     /// Takes a charge, and where it belongs if that is known; else its key and tags are there.
@@ -549,10 +549,10 @@ mod tests {
                     assert!(!loads, "{files:?}");
                     assert_eq!(reading.rejected.count, bad as u64, "all were read");
                     assert_eq!(reading.rejected.first.len(), SHOWN);
-                    let described =
+                    let reported =
                         format!("{bad} of {} rows were rejected, which is most of them", reading.rows_read);
                     let why = reading.rejected.why_nothing_is_loaded(reading.rows_read);
-                    assert!(why.starts_with(&described), "{why}");
+                    assert!(why.starts_with(&reported), "{why}");
                 }
                 Err(error) => panic!("{files:?}: {error:?}"),
             }

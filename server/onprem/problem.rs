@@ -505,7 +505,7 @@ mod tests {
             // The whole of a person.
             (
                 &[(Kind::Staff, "share=60"), B, (Kind::Staff, "cluster=b|role=OPS|first=2026-03|share=40.5")],
-                &["in 2026-03 the shares of this role come to 100.5 %"],
+                &["in 2026-03 the shares of this role total 100.5 %"],
             ),
             (&[(Kind::Staff, "share=60"), B, (Kind::Staff, "cluster=b|first=2026-03|share=40")], &[]),
             (

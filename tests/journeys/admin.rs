@@ -41,12 +41,12 @@ async fn she_loads_a_file_and_sees_what_it_holds(db: PgPool) {
     let batch = app.import("september.csv", &file).await;
     assert_eq!(html::text(&batch.body, "h1"), "september.csv");
     let said = html::text(&batch.body, "#live");
-    assert!(said.contains("counts Import 1: 3 rows = 2 charges + 1 rejected + 0 skipped"), "{said}");
+    assert!(said.contains("active Import 1: 3 rows = 2 charges + 1 rejected + 0 skipped"), "{said}");
     assert!(said.contains("row 3, column BilledCost: found “ten”; expected"), "{said}");
     assert!(said.contains("September 2026"), "{said}");
 
     let page = app.get("/imports/1").await;
-    assert_eq!(html::text(&page.body, "h1"), "Import 1 counts");
+    assert_eq!(html::text(&page.body, "h1"), "Import 1 active");
     assert_eq!(html::texts(&page.body, ".equation dd"), ["3", "= 2", "+ 1", "+ 0"]);
     let links = html::attributes(&page.body, "tbody th a", "href");
     assert_eq!(links, ["/spend/2026-09", "/charges/1/0/3"]);
@@ -176,7 +176,7 @@ async fn the_same_bytes_twice_in_one_upload_are_one_delivery(db: PgPool) {
     let answer = app.upload(&[("a.csv", whole().as_ref()), ("copy of a.csv", whole().as_ref())]).await;
     app.run_jobs().await;
     let said = html::texts(&app.get(answer.location()).await.body, "#live section");
-    assert!(said[0].starts_with("a.csv counts"), "{said:?}");
+    assert!(said[0].starts_with("a.csv active"), "{said:?}");
     assert!(said[1].starts_with("copy of a.csv duplicate Its bytes are those of import 1"), "{said:?}");
     assert_eq!(billed(&mut app, 1).await, [("30.25".to_owned(), true)]);
 
@@ -239,7 +239,7 @@ async fn what_the_machine_failed_is_kept_and_tried_again(db: PgPool) {
     app.submit(&batch, &format!("{batch}/retry"), &[]).await;
     app.run_jobs().await;
     let said = html::texts(&app.get(&batch).await.body, "#live section");
-    assert!(said[0].starts_with("acme.csv counts"), "{said:?}");
+    assert!(said[0].starts_with("acme.csv active"), "{said:?}");
     assert!(said[1].starts_with("globex.csv duplicate"), "{said:?}");
     assert!(app.incoming().is_empty());
 }
@@ -251,11 +251,11 @@ async fn an_upload_whose_server_died_again_and_again_is_kept(db: PgPool) {
     sqlx::query("update jobs set status = 'running', attempts = 3").execute(&app.db).await.unwrap();
     app.run_jobs().await;
     let page = app.get(&batch).await;
-    assert!(html::text(&page.body, "#live").contains("interrupted 3 times; nothing was loaded"));
+    assert!(html::text(&page.body, "#live").contains("interrupted 3 times; nothing was imported"));
     assert_eq!(app.incoming().len(), 1);
     app.submit(&batch, &format!("{batch}/retry"), &[]).await;
     app.run_jobs().await;
-    assert!(html::text(&app.get(&batch).await.body, "#live").contains("acme.csv counts"));
+    assert!(html::text(&app.get(&batch).await.body, "#live").contains("acme.csv active"));
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -273,7 +273,7 @@ async fn broken_files_are_refused_by_name_and_the_rest_is_loaded(db: PgPool) {
     let said = html::texts(&page.body, "#live section");
     assert!(said[0].starts_with("empty.csv refused Import 1 Found an empty file"), "{said:?}");
     assert!(said[1].starts_with("picture.png refused Import 2 Found a picture"), "{said:?}");
-    assert!(said[2].starts_with("good.csv counts Import 3"), "{said:?}");
+    assert!(said[2].starts_with("good.csv active Import 3"), "{said:?}");
     assert_eq!(html::texts(&page.body, ".problem").len(), 2);
     let page = app.get("/imports/1").await;
     assert!(html::text(&page.body, "main").contains("not kept"));

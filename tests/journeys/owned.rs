@@ -242,7 +242,7 @@ async fn who_is_charged_is_told_of_both(db: PgPool) {
             || csv.contains(",total,Total,,,8,192,"),
         "{csv}"
     );
-    assert!(finance.get("/shared-costs").await.body.contains("weigh alike"));
+    assert!(finance.get("/shared-costs").await.body.contains("have the same weight"));
 
     // Of a team an hour costs what its part of the racks comes to, by the table as by its page.
     let teams = ask(&mut finance, "/spend/2026-09.json?by=team").await;

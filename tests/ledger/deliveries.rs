@@ -332,7 +332,7 @@ async fn two_halves_are_not_replaced_by_each_other(db: PgPool) {
     let paths = [ledger.file("1.csv", half("s1", "10")), ledger.file("2.csv", half("s2", "20"))];
     let reports = ledger.import(&paths, Some(Decision::Replace), WhenUnsure::Discard).await;
     assert!(reports.iter().all(|report| report.status == Status::Waiting && report.delivery.is_none()));
-    assert!(reports[0].message.as_ref().unwrap().contains("only the last would count"));
+    assert!(reports[0].message.as_ref().unwrap().contains("only the last would be active"));
     assert_eq!(ledger.billed("acme", "2026-09").await, dec("0"));
     let reports = ledger.import(&paths, Some(Decision::Add), WhenUnsure::Discard).await;
     assert!(reports.iter().all(|report| report.status == Status::Loaded));

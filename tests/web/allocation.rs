@@ -112,7 +112,7 @@ async fn labels_become_teams_and_a_rule_gives_them_their_charges(db: PgPool) {
     assert!(html::text(&changes.body, "tbody tr:first-child").contains("the accounts come first"));
     // Deliveries change figures as well.
     let first = html::text(&changes.body, "tbody tr:last-child");
-    assert!(first.starts_with("Delivery 1: "), "{first}");
+    assert!(first.starts_with("Import 1: "), "{first}");
     assert_eq!(html::attributes(&changes.body, "tbody tr:last-child th a", "href"), ["/imports/1"]);
     let undone = admin.get("/changes?status=undone").await;
     assert_eq!(html::texts(&undone.body, "tbody .badge"), ["undo", "undone"]);

@@ -236,7 +236,10 @@ async fn a_cluster_that_is_renamed_is_charged_as_before(db: PgPool) {
     assert_eq!(html::text(&page, "details.reworded summary"), "In one month only words changed");
     assert!(html::text(&page, "details.reworded").contains("September 2026"), "{page}");
     let page = admin.get("/clusters/h100-east/2026-09").await.body;
-    assert!(html::text(&page, "main section.notice").contains("nobody is charged anything else"), "{page}");
+    assert!(
+        html::text(&page, "main section.notice").contains("A name or a description changed since"),
+        "{page}"
+    );
     publish(&mut admin, "h100-east", "2026-09").await;
     assert_eq!(september(&mut admin).await, json!(["published", ["10619.01"], ["10619.01"], 2]));
     ledger.assert_balanced().await;

@@ -24,7 +24,7 @@ async fn count(app: &TestApp, table: &'static str) -> i64 {
 async fn an_empty_page_says_what_to_do(db: PgPool) {
     let mut app = TestApp::new(db).signed_in(Role::Finance).await;
     let page = app.get("/imports").await;
-    assert_eq!(html::text(&page.body, ".empty h2"), "Nothing is loaded yet");
+    assert_eq!(html::text(&page.body, ".empty h2"), "Nothing is imported yet");
     assert_eq!(html::attributes(&page.body, "input[type=file]", "name"), ["files"]);
     assert_eq!(html::text(&page.body, "nav [aria-current=page]"), "Imports");
     assert_eq!(

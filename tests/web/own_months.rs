@@ -43,7 +43,10 @@ async fn the_overview_tells_which_months_are_to_be_published_and_leads_nothing(d
     assert_eq!(described(&mut finance).await, json!([later]));
     let page = finance.get("/overview").await.body;
     let said = html::text(&page, "#attention");
-    assert!(said.contains("of our own cluster H100 East") && said.contains("over, and nothing of"), "{said}");
+    assert!(
+        said.contains("of our own cluster H100 East") && said.contains("over and not published yet"),
+        "{said}"
+    );
     assert!(html::attributes(&page, "#attention a", "href").contains(&"/clusters/h100-east".to_owned()));
 
     change(&mut admin, "asset “h100-east-node”", &[("price", "365000")]).await;

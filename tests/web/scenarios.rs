@@ -72,7 +72,7 @@ async fn every_template_opens_with_its_answer_first(db: PgPool) {
     let app = TestApp::new(db);
     let mut finance = app.signed_in(Role::Finance).await;
     let list = finance.get("/scenarios").await;
-    assert!(html::text(&list.body, ".empty").starts_with("Nothing is kept yet"));
+    assert!(html::text(&list.body, ".empty").starts_with("No saved scenarios yet"));
     for template in templates() {
         assert!(html::texts(&list.body, "dt a").contains(&template.name.to_owned()));
         let address = format!("/scenarios/templates/{}", template.handle);
