@@ -59,7 +59,7 @@ async fn she_loads_a_file_and_sees_what_it_holds(db: PgPool) {
 
     let page = app.get("/imports").await;
     assert_eq!(html::texts(&page.body, "#history tbody tr").len(), 1);
-    assert_eq!(html::text(&page.body, "#history .badge"), "counts");
+    assert_eq!(html::text(&page.body, "#history .badge"), "active");
     assert!(html::text(&page.body, "#history").contains("admin@example.org"));
 }
 
@@ -98,9 +98,9 @@ async fn a_part_waits_until_she_adds_it_and_undo_takes_it_out_again(db: PgPool) 
 
     // What the question promises is what happens.
     let page = app.get("/imports/1").await;
-    assert!(html::text(&page.body, ".confirm p").contains("Import 2 counts on."), "{}", page.body);
+    assert!(html::text(&page.body, ".confirm p").contains("Import 2 stays active."), "{}", page.body);
     let page = app.get("/imports/2").await;
-    assert!(html::text(&page.body, ".confirm p").contains("Import 1 counts on."));
+    assert!(html::text(&page.body, ".confirm p").contains("Import 1 stays active."));
     for (said, _) in [("is undone", 1), ("Nothing changed", 2)] {
         app.submit("/imports", "/imports/2/undo", &[]).await;
         let page = app.get("/imports/2").await;
@@ -147,7 +147,7 @@ async fn she_replaces_a_month_or_discards_what_should_not_count(db: PgPool) {
     assert_eq!(billed(&mut app, 3).await, [("21".to_owned(), true)]);
     assert_eq!(html::text(&app.get("/imports/1").await.body, "h1 .badge"), "replaced");
     let page = app.get("/imports/3").await;
-    assert!(html::text(&page.body, ".confirm p").contains("Import 1 will count instead"));
+    assert!(html::text(&page.body, ".confirm p").contains("Import 1 becomes active instead"));
     let page = app.get("/imports/1").await;
     assert!(html::text(&page.body, ".confirm p").contains("is not active"));
 }

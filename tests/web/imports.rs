@@ -359,7 +359,7 @@ async fn corrected_rows_go_with_the_delivery_that_lacked_them(db: PgPool) {
 
     let page = app.get("/imports/2").await.body;
     let question = html::text(&page, ".confirm p");
-    assert!(question.contains("Import 1 will count instead."), "{question}");
+    assert!(question.contains("Import 1 becomes active instead."), "{question}");
     assert!(question.contains("Import 4 corrects rows of it and goes with it."), "{question}");
     app.submit("/imports/2", "/imports/2/undo", &[]).await;
     assert_eq!(missing(&mut app).await, whole, "as it was before, and no row twice");

@@ -176,8 +176,8 @@ impl Page {
                 sentences.push(format!("Imports {} {several}.", names.join(", ")));
             }
         };
-        say(&without - &now, "will count instead", "will count instead");
-        say(&without & &now, "counts on", "count on");
+        say(&without - &now, "becomes active instead", "become active instead");
+        say(&without & &now, "stays active", "stay active");
         let along = &(&now - &without) - &BTreeSet::from([delivery]);
         say(along, "corrects rows of it and goes with it", "correct rows of it and go with it");
         if without.is_empty() {
