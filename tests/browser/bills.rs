@@ -24,7 +24,7 @@ async fn a_file_that_is_chosen_is_loaded_seen_as_a_month_and_undone(db: PgPool) 
 
     page.go("/imports").await;
     page.choose_file(&site.file("september.csv", september())).await;
-    page.click("button", "Load").await;
+    page.click("button", "Import").await;
     page.arrive("/imports/batches/").await;
     page.see("september.csv").await;
     page.see("2 rows = 2 charges").await;
@@ -78,7 +78,7 @@ async fn a_month_that_was_made_smaller_is_on_the_overview_until_it_is_explained(
     for (name, file) in [("whole.csv", whole.as_str()), ("half.csv", half.text())] {
         page.go("/imports").await;
         page.choose_file(&site.file(name, file)).await;
-        page.click("button", "Load").await;
+        page.click("button", "Import").await;
         page.arrive("/imports/batches/").await;
         page.see(name).await;
         // Loads run side by side: the second would find nothing to replace while the first is under way.

@@ -221,7 +221,7 @@ async fn every_page_is_sound_in_both_themes_and_at_every_width(db: PgPool) {
     }
     page.go("/imports").await;
     page.choose_file(&site.file("october.csv", Focus::new().line("not,a,row"))).await;
-    page.click("button", "Load").await;
+    page.click("button", "Import").await;
     page.arrive("/imports/batches/").await;
     page.see("october.csv").await;
     let batch = page.path().await;

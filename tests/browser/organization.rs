@@ -14,14 +14,14 @@ async fn a_file_of_teams_that_is_refused_says_why_and_is_taken_when_it_is_correc
     page.go("/organization/teams").await;
     let wrong = "name,parent,first\nResearch,,\nVision,research,summer\n";
     page.choose_file(&site.file("wrong.csv", wrong)).await;
-    page.click("button", "Load").await;
+    page.click("button", "Import").await;
     // Said beside the file that was chosen, with the row and what was found.
     page.see("wrong.csv: row 2, first").await;
     page.see("summer").await;
     assert_eq!(page.path().await, "/organization/teams");
     // One row is as it should be, and what they say together is not.
     page.choose_file(&site.file("orphan.csv", "name,parent\nVision,research\n")).await;
-    page.click("button", "Load").await;
+    page.click("button", "Import").await;
     page.see("research").await;
     page.until(
         "!document.querySelector('[data-progress]').innerText.includes('summer')",
@@ -36,7 +36,7 @@ async fn a_file_of_teams_that_is_refused_says_why_and_is_taken_when_it_is_correc
 
     page.go("/organization/teams").await;
     page.choose_file(&site.file("teams.csv", wrong.replace("summer", "2026-09"))).await;
-    page.click("button", "Load").await;
+    page.click("button", "Import").await;
     page.arrive("/changes/").await;
     page.click("button", "Apply this change").await;
     page.see("every page shows it").await;

@@ -16,7 +16,7 @@ async fn everything_works_without_javascript(db: PgPool) {
     page.go("/imports").await;
     let month = Focus::new().hour("acme", "s1", "2026-09-05T10", "120.25", "vision");
     page.choose_file(&site.file("september.csv", month)).await;
-    page.click("button", "Load").await;
+    page.click("button", "Import").await;
     page.arrive("/imports/batches/").await;
     let batch = page.path().await;
     // Nothing reloads by itself; one reloads.
