@@ -329,8 +329,8 @@ impl HoursOf {
     pub fn in_words(self) -> &'static str {
         match self {
             Self::All => "accelerator-hours",
-            Self::Owned => "on-prem GPU-hours",
-            Self::PaidFor => "cloud GPU-hours",
+            Self::Owned => "hours owned",
+            Self::PaidFor => "hours paid for",
         }
     }
 

@@ -343,7 +343,7 @@ mod tests {
             (HoursOf::PaidFor, None, Ok(&[("a", "0.166666666667"), ("c", "0.833333333333")])),
             (HoursOf::Owned, Some("West "), Ok(&[("b", "1")])),
             (HoursOf::All, Some("acme"), Ok(&[("a", "0.166666666667"), ("c", "0.833333333333")])),
-            (HoursOf::Owned, Some("acme"), Err("no team that takes part has on-prem GPU-hours of acme")),
+            (HoursOf::Owned, Some("acme"), Err("no team that takes part has hours owned of acme")),
         ] {
             let hours = Hours { of, account: account.map(str::to_owned) };
             let configuration =

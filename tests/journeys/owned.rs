@@ -323,14 +323,11 @@ async fn who_only_rents_pays_none_of_a_pool_that_is_divided_by_hours_owned(db: P
         assert!(!described.contains("All of it is"), "{described}");
         let expected = match (by, account) {
             (_, "west") => {
-                assert!(
-                    described.contains("no team that takes part has on-prem GPU-hours of west"),
-                    "{described}"
-                );
+                assert!(described.contains("no team that takes part has hours owned of west"), "{described}");
                 [("Unallocated", "1000"), ("Nlp", "330"), ("Vision", "30")]
             }
             ("paid-hours", _) => {
-                assert!(described.contains("Divided by cloud GPU-hours of s2."), "{described}");
+                assert!(described.contains("Divided by hours paid for of s2."), "{described}");
                 [("Nlp", "1330"), ("Vision", "30"), ("Unallocated", "0")]
             }
             _ => {
@@ -374,18 +371,13 @@ async fn by_hours_owned(app: &mut TestApp) {
     let statement = ask(app, "/teams/vision/2026-09/statement.json").await;
     let racks = &statement["teams"][0]["shared"][0];
     assert_eq!((&racks["weight"], &racks["sum_of_weights"]), (&json!("192.000000"), &json!("192.000000")));
-    assert_eq!(
-        (&racks["split"], &racks["unit"]),
-        (&json!("by on-prem GPU-hours"), &json!("on-prem GPU-hours"))
-    );
+    assert_eq!((&racks["split"], &racks["unit"]), (&json!("by hours owned"), &json!("hours owned")));
     assert_eq!(racks["weighs"], "hours of the organization’s own accelerators");
     let page = app.get("/teams/vision/2026-09/statement").await.body;
-    assert!(page.contains("192 of 192 on-prem GPU-hours"), "{}", html::text(&page, "main"));
+    assert!(page.contains("192 of 192 hours owned"), "{}", html::text(&page, "main"));
     let csv = app.get("/teams/vision/2026-09/statement.csv").await.body;
     assert!(
-        csv.contains(
-            "by on-prem GPU-hours,hours of the organization’s own accelerators,,192.000000,192.000000,"
-        ),
+        csv.contains("by hours owned,hours of the organization’s own accelerators,,192.000000,192.000000,"),
         "{csv}"
     );
 }
