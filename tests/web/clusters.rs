@@ -586,4 +586,5 @@ async fn old_address_of_asset_register_leads_to_new_one(db: PgPool) {
     let answer = finance.get("/register/changes?page=1").await;
     assert_eq!(answer.status, StatusCode::PERMANENT_REDIRECT);
     assert_eq!(answer.location(), "/asset-register/changes?page=1");
+    assert!(answer.headers.contains_key("content-security-policy"));
 }

@@ -60,7 +60,9 @@ pub(super) fn stand_before(router: Router<App>, stated: Vec<Stated>, app: App) -
 async fn watch(State(guard): State<Guard>, request: Request, next: Next) -> Response {
     let is_get = matches!(*request.method(), Method::GET | Method::HEAD);
     if is_get && let Some(now) = renamed::address(request.uri()) {
-        return Redirect::permanent(&now).into_response();
+        let mut response = Redirect::permanent(&now).into_response();
+        headers::set(&mut response, &guard.app.settings);
+        return response;
     }
     let asked = Asked::of(request.uri(), request.headers(), is_get);
     let mut visitor = Visitor { is_demonstration: guard.app.is_demonstration, ..Visitor::default() };
