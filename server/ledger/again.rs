@@ -15,7 +15,7 @@ use super::delivery;
 use super::doubles::Known;
 use super::load::{
     self, CENSUS_ROWS, Channel, Failure, Keeps, LoadError, LoadedFile, Source, Target, Written, ended,
-    file_error, read_and_keep, reader,
+    file_error, is_packed, read_and_keep, reader,
 };
 use super::low_priority::at_low_priority;
 use super::noise::NoisyTags;
@@ -299,7 +299,9 @@ impl Task {
                     read_and_keep(&mut reader, &self.originals, &source, (file_no, format), &self.progress)?;
                 let rows = export.row();
                 drop(export);
-                let kept = original.finish(&self.originals, &source, file.sha256);
+                let kept = is_packed(&source.path).and_then(|is_packed| {
+                    original.finish(&self.originals, &source, is_packed.then_some(file.sha256))
+                });
                 brought.push((kept.map_err(|error| file_error(&source, error))?, rows));
                 continue;
             }

@@ -12,6 +12,7 @@ use std::str::FromStr;
 use std::sync::mpsc::{self, SyncSender};
 use std::thread::JoinHandle;
 
+use ring::digest;
 use serde::{Deserialize, Serialize};
 
 use crate::store::disk;
@@ -232,7 +233,15 @@ pub struct Writer {
 
 struct Compressor {
     blocks: SyncSender<Vec<u8>>,
-    thread: JoinHandle<io::Result<(tempfile::NamedTempFile, Vec<u64>, u64)>>,
+    thread: JoinHandle<io::Result<Compressed>>,
+}
+
+struct Compressed {
+    file: tempfile::NamedTempFile,
+    frames: Vec<u64>,
+    bytes: u64,
+    /// Of the content.
+    sha256: Sha256,
 }
 
 impl Writer {
@@ -241,13 +250,15 @@ impl Writer {
         let thread = std::thread::spawn(move || {
             let (mut frames, mut offset) = (Vec::new(), 0u64);
             let mut compressor = zstd::bulk::Compressor::new(LEVEL)?;
+            let mut hasher = Hasher::default();
             for block in incoming {
+                hasher.update(&block);
                 let frame = compressor.compress(&block)?;
                 frames.push(offset);
                 offset += frame.len() as u64;
                 file.write_all(&frame)?;
             }
-            Ok((file, frames, offset))
+            Ok(Compressed { file, frames, bytes: offset, sha256: hasher.finish() })
         });
         Self {
             block: Vec::with_capacity(FRAME),
@@ -266,40 +277,40 @@ impl Writer {
         }
     }
 
-    /// Puts the file in its place; `packed` is the file as received where that is not its content.
-    /// Answers the size of the content.
+    /// Puts the file in its place, under the hash of its content; where what was received is not its content, `packed` has
+    /// its hash and where it lies. Answers the hash and the size of the content.
     pub fn finish(
         mut self,
         originals: &Originals,
-        sha256: &Sha256,
-        packed: Option<&Path>,
-    ) -> io::Result<u64> {
+        packed: Option<(Sha256, &Path)>,
+    ) -> io::Result<(Sha256, u64)> {
         self.send_block()?;
         let compressor = self.compressor.take().ok_or_else(gone)?;
         drop(compressor.blocks);
-        let (file, frames, stored) = compressor.thread.join().map_err(|_| gone())??;
+        let Compressed { file, frames, bytes, sha256 } = compressor.thread.join().map_err(|_| gone())??;
+        let sha256 = packed.map_or(sha256, |(sha256, _)| sha256);
         let index = Index {
             content_bytes: self.content_bytes,
-            stored_bytes: Some(stored),
+            stored_bytes: Some(bytes),
             frames,
             rows: std::mem::take(&mut self.rows),
         };
-        let target = originals.content_path(sha256);
+        let target = originals.content_path(&sha256);
         let folder = target.parent().ok_or_else(gone)?;
         make_private_folder(folder)?;
-        if let Some(packed) = packed {
+        if let Some((_, packed)) = packed {
             originals.check_room(fs::metadata(packed)?.len())?;
             let mut copy = tempfile::NamedTempFile::new_in(folder)?;
             io::copy(&mut File::open(packed)?, copy.as_file_mut())?;
-            keep(copy, &originals.received_path(sha256))?;
+            keep(copy, &originals.received_path(&sha256))?;
         }
         let mut index_file = tempfile::NamedTempFile::new_in(folder)?;
         serde_json::to_writer(&mut index_file, &index)?;
-        keep(index_file, &originals.path(sha256, "index.json"))?;
+        keep(index_file, &originals.path(&sha256, "index.json"))?;
         // Last, since its presence says that the original is complete.
         keep(file, &target)?;
         File::open(folder)?.sync_all()?;
-        Ok(self.content_bytes)
+        Ok((sha256, self.content_bytes))
     }
 
     fn send_block(&mut self) -> io::Result<()> {
@@ -330,6 +341,28 @@ impl Write for Writer {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+/// SHA-256 of bytes as they come. By ring, twice as fast as sha2 where the processor has no instructions for it: there the
+/// hash cost a third of the import's time.
+pub struct Hasher(digest::Context);
+
+impl Default for Hasher {
+    fn default() -> Self {
+        Self(digest::Context::new(&digest::SHA256))
+    }
+}
+
+impl Hasher {
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    pub fn finish(self) -> Sha256 {
+        let mut hash = [0; digest::SHA256_OUTPUT_LEN];
+        hash.copy_from_slice(self.0.finish().as_ref());
+        Sha256(hash)
     }
 }
 
@@ -467,9 +500,8 @@ mod tests {
             writer.write_all(line.as_bytes()).unwrap();
             offset += line.len() as u64;
         }
-        let sha256 = Sha256([7; 32]);
-        assert!(originals.received(&sha256).is_err());
-        writer.finish(&originals, &sha256, None).unwrap();
+        let (sha256, bytes) = writer.finish(&originals, None).unwrap();
+        assert_eq!(bytes, offset);
 
         let (rows, first) = originals.rows_around(&sha256, 250_500).unwrap();
         let lines: Vec<&[u8]> = rows.split_inclusive(|byte| *byte == b'\n').collect();
@@ -485,10 +517,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let originals = Originals::new(folder.path());
         let content = "a row\n".repeat(50_000).into_bytes();
-        let [kept, missing] = [Sha256([7; 32]), Sha256([8; 32])];
+        let missing = Sha256([8; 32]);
         let mut writer = originals.write().unwrap();
         writer.write_all(&content).unwrap();
-        writer.finish(&originals, &kept, None).unwrap();
+        let (kept, _) = writer.finish(&originals, None).unwrap();
 
         let file = folder.path().join("bill.csv");
         for (at, is_alike) in [(None, true), (Some(10), false), (Some(content.len() - 1), true)] {
