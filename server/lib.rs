@@ -17,6 +17,8 @@ pub mod backup;
 pub mod billing;
 /// Answers that are remembered by what decides them, in bounded memory.
 mod cache;
+/// Changes that people make to what is configured: draft, propose, apply, undo, history.
+pub mod changes;
 /// Figures to SVG: themable, readable, accessible. Pure.
 pub mod chart;
 /// The command line: each command calls one room.
@@ -43,7 +45,7 @@ pub mod money;
 pub mod onprem;
 /// Billing months and charge periods, always half-open.
 pub mod period;
-/// The list of prices that holds: what comes with the program, and what people entered or imported; changes and undo.
+/// The list of prices that holds: what comes with the program, and what people entered or imported.
 pub mod prices;
 /// A queue for each person, so that nobody waits for all that another one asks.
 mod queues;

@@ -64,7 +64,9 @@ fn restored_says_what_it_said(version: &Path, data_dir: &Path, url: &str) {
         let now = browser.get(&page);
         assert_eq!(now.status, 200, "{page}: {}", now.body);
         wrong.extend(difference(&answer, &serde_json::from_str(&now.body).unwrap(), &page));
-        assert_eq!(browser.get(&page.replacen(".json", "", 1)).status, 200, "{page} as HTML");
+        // Or a part of another page by now.
+        let status = browser.get(&page.replacen(".json", "", 1)).status;
+        assert!(matches!(status, 200 | 308), "{page} as HTML: {status}");
         if page == "/spend/2026-09.json?by=team" {
             let report =
                 run(&mut command(&["report", "spend", "--period", "2026-09", "--by", "team", "--json"]));

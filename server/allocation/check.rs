@@ -2,7 +2,8 @@
 
 use sqlx::{Connection, PgConnection};
 
-use super::{allocate, configuration, problems};
+use super::{Configuration, allocate, problems};
+use crate::changes::Document as _;
 use crate::exchange;
 use crate::ledger::{self, Equation, Visible};
 use crate::money::Decimal;
@@ -12,7 +13,7 @@ use crate::period::BillingMonth;
 pub async fn check(db: &mut PgConnection) -> sqlx::Result<Vec<Equation>> {
     // What is missing of the mappings is made first; then all is read at one moment.
     let sequence = ledger::sequence(&mut *db).await?;
-    let configuration = configuration(&mut *db, sequence).await?;
+    let configuration = Configuration::as_of(&mut *db, sequence).await?;
     let found = problems(&configuration).len();
     let of = format!("{} entries", configuration.entries.len());
     let mut equations =

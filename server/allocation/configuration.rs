@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
-
 use super::entry::{
     Account, Budget, BudgetOf, CostCentre, Entry, Experiment, Meaning, Months, Project, Rule, SharedCostPool,
     Team, Value,
 };
 use super::label::{Label, normalized_key};
+use super::problem::problems;
+use crate::changes::{Document, Kind, NumberedEdit, Problem};
 use crate::period::BillingMonth;
 
 /// Everything that was written down, by its number.
@@ -17,13 +17,28 @@ pub struct Configuration {
     pub entries: BTreeMap<i64, Entry>,
 }
 
-/// An entry as it was and as it will be; `None` where there is none. What a change is made of.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Edit {
-    pub id: i64,
-    pub before: Option<Entry>,
-    pub after: Option<Entry>,
+/// What a change of the configuration is made of.
+pub type Edit = NumberedEdit<Entry>;
+
+impl Document for Configuration {
+    const KIND: Kind = Kind::Allocation;
+    type Edit = Edit;
+
+    fn of(entries: BTreeMap<i64, Entry>) -> Self {
+        Self { entries }
+    }
+
+    fn entries(&self) -> &BTreeMap<i64, Entry> {
+        &self.entries
+    }
+
+    fn entries_mut(&mut self) -> &mut BTreeMap<i64, Entry> {
+        &mut self.entries
+    }
+
+    fn problems(&self) -> Vec<Problem> {
+        problems(self)
+    }
 }
 
 impl Edit {
@@ -62,25 +77,6 @@ pub struct MonthConfiguration<'a> {
 }
 
 impl Configuration {
-    /// With these edits made.
-    #[must_use]
-    pub fn edited(&self, edits: &[Edit]) -> Self {
-        let mut configuration = self.clone();
-        for edit in edits {
-            match &edit.after {
-                Some(entry) => configuration.entries.insert(edit.id, entry.clone()),
-                None => configuration.entries.remove(&edit.id),
-            };
-        }
-        configuration
-    }
-
-    /// What of these edits is not as it was when they were drafted.
-    pub fn conflicts(&self, edits: &[Edit]) -> Vec<String> {
-        let is_in_conflict = |edit: &&Edit| self.entries.get(&edit.id) != edit.before.as_ref();
-        edits.iter().filter(is_in_conflict).map(Edit::title).collect()
-    }
-
     pub fn of_month(&self, month: BillingMonth) -> MonthConfiguration<'_> {
         let mut of_month = MonthConfiguration {
             month,

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::label::Label;
 use super::rule::Condition;
+use crate::changes;
 use crate::money::{Currency, Decimal, Money};
 use crate::period::{BillingMonth, Period};
 
@@ -392,9 +393,10 @@ impl Entry {
             Self::Budget(_) => "budget",
         }
     }
+}
 
-    /// What a person calls it: `team Vision`, `rule Support`.
-    pub fn title(&self) -> String {
+impl changes::Entry for Entry {
+    fn title(&self) -> String {
         match self {
             Self::Team(team) => format!("team {}", team.name),
             Self::Project(project) => format!("project {}", project.name),

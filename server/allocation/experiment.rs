@@ -102,6 +102,7 @@ impl Configuration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::changes::Document as _;
 
     fn experiment(handle: &str, name: &str, spellings: &[&str]) -> Entry {
         let spellings = spellings.iter().map(|it| (*it).to_owned()).collect();

@@ -9,14 +9,12 @@
 mod allocate;
 mod attribute;
 mod attributed;
-mod change;
 mod check;
 mod configuration;
 mod entry;
 mod experiment;
 mod forecast;
 mod forget;
-mod history;
 mod keep;
 mod key_row;
 mod keyed;
@@ -33,7 +31,6 @@ mod weigh;
 
 pub use allocate::{Division, MonthAllocation, allocate, division_of};
 pub use attribute::{Attribution, Attributor, Labels, digest};
-pub use change::{About, Drafted, Enacted, Outcome, apply, discard, draft, enact, propose, undo};
 pub use check::check;
 pub use configuration::{Configuration, Edit, MonthConfiguration};
 pub use entry::{
@@ -42,11 +39,10 @@ pub use entry::{
 };
 pub use forecast::{DAYS as USUAL_DAYS, Forecast, Known, MONTHS as USUAL_MONTHS};
 pub use forget::{forget, forget_with};
-pub use history::{Change, Stage, Status, change, changes, proposals};
-pub use keep::{configuration, entry_ids, label_keys, version};
+pub use keep::{label_keys, version};
 pub use key_row::{COMMITMENT_STATUS, IS_ACCELERATED, IS_UNUSED_COMMITMENT, KeyRow, facts_of};
 pub use label::{Label, handle_of, look_alike, normalized, normalized_key};
-pub use problem::{Problem, problems};
+pub use problem::problems;
 pub use quantity::{Entered, Quantity, QuantityKind, quantities, remove_quantities, set_quantities};
 pub use quantity_file::{QuantityRefused, read_quantities, read_quantity};
 pub use rule::{Condition, Facts, Field, PatternError, Test, pattern};

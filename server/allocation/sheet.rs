@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::entry::{Account, CostCentre, Entry, Experiment, Months, Project, Team};
 use super::label::{handle_of, normalized};
+use crate::changes::Entry as _;
 use crate::period::BillingMonth;
 use crate::stop;
 

@@ -1,5 +1,6 @@
 //! `gpuledger demo`.
 
+use crate::changes::{self, Document as _, Outcome, Right};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -14,7 +15,7 @@ use uuid::Uuid;
 use super::Session;
 use crate::accounts::people::{self, Added};
 use crate::accounts::{Email, NewPerson, Password, Role};
-use crate::allocation::{self, Edit, Enacted};
+use crate::allocation::{self, Configuration, Edit};
 use crate::audit::{self, Actor, Object, Verb};
 use crate::clock;
 use crate::demonstration::{Holds, Mark};
@@ -22,7 +23,7 @@ use crate::exchange;
 use crate::generate::demo::{CLUSTER, ClusterNews, Delivery, Demonstration, File, Happening, LEADS, What};
 use crate::ledger::{self, Import, LookIn, NewInvoice, Report, Source, Status, WhenUnsure};
 use crate::money::{Currency, Decimal};
-use crate::onprem::{self, About, MeterReadings, Months, Outcome, Right, State};
+use crate::onprem::{self, AssetRegister, MeterReadings, Months, State};
 use crate::period::{BillingMonth, Period};
 use crate::report::Answers;
 use crate::store::{Database, private};
@@ -135,17 +136,18 @@ async fn set_exchange_rates(session: &Session, demonstration: &Demonstration) ->
 /// Who pays for what, as its administrator would have written it.
 async fn write_configuration(session: &Session, demonstration: &Demonstration) -> anyhow::Result<()> {
     let mut db = session.pool.acquire().await?;
-    let sequence = ledger::sequence(&mut db).await?;
-    if !allocation::configuration(&mut db, sequence).await?.entries.is_empty() {
+    let (_, current) = Configuration::current(&mut db).await?;
+    if !current.entries.is_empty() {
         return Ok(());
     }
     let entries = demonstration.configuration();
-    let ids = allocation::entry_ids(&mut db, entries.len()).await?;
+    let ids = changes::entry_ids(&mut db, entries.len()).await?;
     let edits = ids.into_iter().zip(entries).map(|(id, entry)| Edit { id, before: None, after: Some(entry) });
     let summary = "The organization, its rules and its budgets";
     let now = clock::now();
-    match allocation::enact(&mut db, edits.collect(), summary, &session.by, now).await? {
-        Enacted::As { .. } => Ok(()),
+    let edits = edits.collect();
+    match changes::change::<Configuration>(&mut db, edits, summary, Right::Apply, &session.by, now).await? {
+        Outcome::At { .. } => Ok(()),
         other => bail!("the allocation rules of the demonstration was not taken: {other:?}"),
     }
 }
@@ -212,17 +214,17 @@ async fn enter_invoices(session: &Session, demonstration: &Demonstration) -> any
 async fn happen(session: &Session, happening: Happening) -> anyhow::Result<u64> {
     let mut db = session.pool.acquire().await?;
     let Happening { at, what } = happening;
-    let (_, asset_register) = onprem::current(&mut db).await?;
+    let (_, asset_register) = AssetRegister::current(&mut db).await?;
     let outcome = match what {
         ClusterNews::Written { summary, entries } => {
             if entries.iter().any(|entry| asset_register.entries.values().any(|known| known == entry)) {
                 return Ok(0);
             }
-            let ids = onprem::entry_ids(&mut db, entries.len()).await?;
+            let ids = changes::entry_ids(&mut db, entries.len()).await?;
             let edits = ids.into_iter().zip(entries);
             let edits = edits.map(|(id, entry)| onprem::Edit { id, before: None, after: Some(entry) });
-            let about = About { summary: &summary, reason: None };
-            onprem::change(&mut db, edits.collect(), about, Right::Apply, &session.by, at).await?
+            let edits = edits.collect();
+            changes::change::<AssetRegister>(&mut db, edits, &summary, Right::Apply, &session.by, at).await?
         }
         ClusterNews::Read { summary, readings } => {
             let mut meters = Vec::new();
@@ -254,7 +256,7 @@ async fn publish(session: &Session, month: BillingMonth, at: DateTime<Utc>) -> a
     let mut db = session.pool.acquire().await?;
     let mut tx = db.begin().await?;
     let revision = onprem::hold(&mut tx, CLUSTER).await?;
-    let asset_register = onprem::asset_register(&mut tx, revision).await?;
+    let asset_register = onprem::AssetRegister::as_of(&mut tx, revision).await?;
     let (asset_register, today) = ((revision, &asset_register), at.date_naive());
     let found = Months::default().one(&mut tx, asset_register, CLUSTER, month, today).await?;
     let Some(it) = found.filter(|it| it.state != State::Published) else { return Ok(0) };

@@ -1,5 +1,6 @@
 //! Handing in months of a cluster: files like any other, made of the asset register.
 
+use crate::changes::Document as _;
 use anyhow::{Context as _, bail};
 use chrono::{DateTime, Utc};
 use serde_json::json;
@@ -36,12 +37,12 @@ pub async fn hand_in_cluster(
     now: DateTime<Utc>,
 ) -> anyhow::Result<HandedIn> {
     // Computed and remembered before anything is held, so that nobody waits for it.
-    let (revision, asset_register) = onprem::current(&mut *db).await?;
+    let (revision, asset_register) = onprem::AssetRegister::current(&mut *db).await?;
     computed.of(&mut *db, (revision, &asset_register), cluster, now.date_naive()).await?;
     let mut tx = db.begin().await?;
     // The asset register stays as it is, and nobody else hands in months of this cluster, until this is done.
     let revision = onprem::hold(&mut tx, cluster).await?;
-    let asset_register = onprem::asset_register(&mut tx, revision).await?;
+    let asset_register = onprem::AssetRegister::as_of(&mut tx, revision).await?;
     let (at, today) = ((revision, &asset_register), now.date_naive());
     let mut due = computed.of(&mut tx, at, cluster, today).await?;
     due.retain(|it| match only {

@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
-
 use super::entry::{Asset, Cluster, Entry, Event, EventKind, Shares};
 use super::location_history::Events;
+use crate::changes::NumberedEdit;
 use crate::period::BillingMonth;
 
 /// Everything that was written down, by its number.
@@ -14,48 +13,10 @@ pub struct AssetRegister {
     pub entries: BTreeMap<i64, Entry>,
 }
 
-/// An entry as it was and as it will be; `None` where there is none. What a change is made of.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Edit {
-    pub id: i64,
-    pub before: Option<Entry>,
-    pub after: Option<Entry>,
-}
-
-impl Edit {
-    /// What it is about.
-    pub fn title(&self) -> String {
-        self.after.as_ref().or(self.before.as_ref()).map(Entry::title).unwrap_or_default()
-    }
-
-    /// The same backwards.
-    #[must_use]
-    pub fn undone(self) -> Self {
-        Self { id: self.id, before: self.after, after: self.before }
-    }
-}
+/// What a change of the asset register is made of.
+pub type Edit = NumberedEdit<Entry>;
 
 impl AssetRegister {
-    /// With these edits made.
-    #[must_use]
-    pub fn edited(&self, edits: &[Edit]) -> Self {
-        let mut asset_register = self.clone();
-        for edit in edits {
-            match &edit.after {
-                Some(entry) => asset_register.entries.insert(edit.id, entry.clone()),
-                None => asset_register.entries.remove(&edit.id),
-            };
-        }
-        asset_register
-    }
-
-    /// What of these edits is not as it was when they were made.
-    pub fn conflicts(&self, edits: &[Edit]) -> Vec<String> {
-        let is_in_conflict = |edit: &&Edit| self.entries.get(&edit.id) != edit.before.as_ref();
-        edits.iter().filter(is_in_conflict).map(Edit::title).collect()
-    }
-
     /// By name.
     pub fn clusters(&self) -> Vec<&Cluster> {
         let mut clusters: Vec<&Cluster> = self

@@ -171,7 +171,7 @@ pub(super) async fn counting(
 }
 
 /// How many months of a cluster count in the ledger, or are about to.
-pub async fn counting_months(db: &mut PgConnection, cluster: &str) -> sqlx::Result<usize> {
+pub async fn active_months(db: &mut PgConnection, cluster: &str) -> sqlx::Result<usize> {
     Ok(counting(&mut *db, cluster).await?.len() + waiting(db, cluster).await?.len())
 }
 
@@ -194,7 +194,9 @@ pub async fn hold(db: &mut PgConnection, cluster: &str) -> sqlx::Result<i64> {
     sqlx::query!("select pg_advisory_xact_lock(hashtextextended('cluster ' || $1, 0))", cluster)
         .fetch_one(&mut *db)
         .await?;
-    sqlx::query_scalar!("select revision from asset_register for share").fetch_one(db).await
+    sqlx::query_scalar!("select version from documents where kind = 'asset-register' for share")
+        .fetch_one(db)
+        .await
 }
 
 /// Notes of which revision and with which batch a month is handed in, as this file.

@@ -1,5 +1,6 @@
 //! The equations of on-premises: a month that counts is what the asset register says of it, and a price becomes expense whole.
 
+use crate::changes::Document as _;
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::NaiveDate;
@@ -9,10 +10,10 @@ use super::asset_register::AssetRegister;
 use super::bill::PROVIDER;
 use super::computed_bill::lines_until;
 use super::entry::{Asset, Entry, EventKind, Paid};
-use super::keep::{asset_register, current, readings};
 use super::location_history::Events;
 use super::month::{Component, Line, lines_of_asset};
 use super::problem::problems;
+use super::readings::readings;
 use super::summary::owned_hours;
 use crate::accelerator::accelerator_hours;
 use crate::ledger::Equation;
@@ -32,7 +33,7 @@ pub async fn check(db: &mut PgConnection, today: NaiveDate) -> sqlx::Result<Vec<
             None => handed_in_by_hand(&mut tx, &month, &mut equations).await?,
         }
     }
-    let (_, now) = current(&mut tx).await?;
+    let (_, now) = AssetRegister::current(&mut tx).await?;
     let events = now.events();
     for (id, asset) in now.assets() {
         written_off(&events, (id, asset), today, &mut equations);
@@ -110,7 +111,7 @@ async fn computed_again(
     day: NaiveDate,
     equations: &mut Vec<Equation>,
 ) -> sqlx::Result<()> {
-    let asset_register = asset_register(&mut *db, revision).await?;
+    let asset_register = AssetRegister::as_of(&mut *db, revision).await?;
     let read = readings(&mut *db, &asset_register, &it.cluster, it.month, revision).await?;
     let lines = lines_until(&asset_register, &read, &it.cluster, it.month, day);
     let mut computed = Costs::new();

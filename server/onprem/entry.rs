@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::depreciation::Method;
 use super::power::{self, MeterLocation};
+use crate::changes;
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
 
@@ -362,9 +363,10 @@ impl Entry {
             Self::Cost(it) => &it.cluster,
         })
     }
+}
 
-    /// What a person calls it.
-    pub fn title(&self) -> String {
+impl changes::Entry for Entry {
+    fn title(&self) -> String {
         match self {
             Self::Cluster(it) => format!("cluster “{}”", it.name),
             Self::Asset(it) => format!("asset “{}”", it.name),

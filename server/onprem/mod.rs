@@ -13,15 +13,14 @@ mod bill;
 mod bill_status;
 mod book_value;
 mod capacity;
-mod change;
 mod check;
 mod computed_bill;
 mod depreciation;
+mod document;
 mod economics;
 mod elsewhere;
 mod energy_use;
 mod entry;
-mod keep;
 mod loan;
 mod location_history;
 mod month;
@@ -30,6 +29,7 @@ mod moved;
 pub mod power;
 mod problem;
 mod racks;
+mod readings;
 mod sheet;
 mod sides;
 mod start;
@@ -40,13 +40,9 @@ mod testing;
 
 pub use asset_register::{AssetRegister, Edit};
 pub use bill::{PROVIDER, bill};
-pub use bill_status::{ClusterMonth, State, counting_months, deliveries_of, hold, note_handed_in};
+pub use bill_status::{ClusterMonth, State, deliveries_of, hold, note_handed_in};
 pub use book_value::{AssetSchedule, YearEnd, schedules, year_ends};
 pub use capacity::{Capacity, More, capacity};
-pub use change::{
-    About, Change, MeterReadings, Outcome, Right, Status, apply, change, changes, discard, find,
-    take_readings, undo, waiting,
-};
 pub use check::check;
 pub use computed_bill::{ComputedBill, lines_until};
 pub use depreciation::{Method, Refused, Schedule, YearOfLife};
@@ -57,7 +53,6 @@ pub use entry::{
     Asset, AssetKind, Cluster, Colocation, Cost, CostKind, Entry, Event, EventKind, Every, Meter, Paid, Pue,
     Shares, Span, Staff, StaffHours, Tariff, Utilization,
 };
-pub use keep::{Read, asset_register, current, entry_ids, meters_read, readings, revision};
 pub use loan::{Installment, Loan};
 pub use location_history::{Events, Leaving, LocationHistory, Stay};
 pub use month::{Amounts, Basis, Component, Line, Machine, Units, UnpricedEnergy, lines, unpriced_energy};
@@ -65,6 +60,7 @@ pub use months::{MonthFile, Months, file_of, lines_of};
 pub use moved::{Moved, MovedAmount, MovedTotal, Moves, Sides};
 pub use problem::{Problem, problems};
 pub use racks::{RackPlan, RacksOfKind, racks};
+pub use readings::{MeterReadings, Read, meters_read, readings, take_readings};
 pub use sheet::{
     Field, Kind, RefusedCell, RefusedRow, Takes, Texts, cells, identity, read, read_file, write_file,
 };

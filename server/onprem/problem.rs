@@ -10,6 +10,7 @@ use super::bill::counted;
 use super::entry::{Asset, Cluster, Entry, Event, EventKind, Paid, Span, Staff, StaffHours};
 use super::location_history::Leaving;
 use crate::accelerator::Accelerators;
+use crate::changes::Entry as _;
 use crate::money::Decimal;
 use crate::period::BillingMonth;
 

@@ -1,5 +1,6 @@
 //! The two sides of a change: the asset register and its readings without it, and with it.
 
+use crate::changes::Document as _;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -8,26 +9,25 @@ use sqlx::PgConnection;
 
 use super::asset_register::{AssetRegister, Edit};
 use super::bill::PROVIDER;
-use super::change::{Change, Status};
 use super::entry::Entry;
-use super::keep::{asset_register, current};
 use super::moved::{Readings, Side, Sides, touched};
 use super::power::Reading;
+use crate::changes::{Change, Edit as _, Status};
 use crate::money::Decimal;
 use crate::period::BillingMonth;
 
 /// What a proposal would change in the asset register as it is, or what a change changed when it was applied; `None` of one
 /// that never held.
-pub async fn sides(db: &mut PgConnection, change: &Change) -> sqlx::Result<Option<Sides>> {
-    match (change.status, change.applied_revision) {
+pub async fn sides(db: &mut PgConnection, change: &Change<Edit>) -> sqlx::Result<Option<Sides>> {
+    match (change.outline.status, change.outline.applied_version) {
         (Status::Proposed, _) => {
-            let (revision, now) = current(&mut *db).await?;
+            let (revision, now) = AssetRegister::current(&mut *db).await?;
             let then = now.edited(&change.edits);
             Ok(Some(of(db, change, (now, AsOf::at(revision)), (then, AsOf::at(revision))).await?))
         }
         (_, Some(applied)) => {
-            let before = asset_register(&mut *db, applied - 1).await?;
-            let after = asset_register(&mut *db, applied).await?;
+            let before = AssetRegister::as_of(&mut *db, applied - 1).await?;
+            let after = AssetRegister::as_of(&mut *db, applied).await?;
             Ok(Some(of(db, change, (before, AsOf::at(applied - 1)), (after, AsOf::at(applied))).await?))
         }
         (_, None) => Ok(None),
@@ -35,9 +35,11 @@ pub async fn sides(db: &mut PgConnection, change: &Change) -> sqlx::Result<Optio
 }
 
 /// What undoing a change would change in the asset register as it is; `None` of one that does not hold.
-pub async fn sides_of_undoing(db: &mut PgConnection, change: &Change) -> sqlx::Result<Option<Sides>> {
-    let (Status::Applied, Some(applied)) = (change.status, change.applied_revision) else { return Ok(None) };
-    let (revision, now) = current(&mut *db).await?;
+pub async fn sides_of_undoing(db: &mut PgConnection, change: &Change<Edit>) -> sqlx::Result<Option<Sides>> {
+    let (Status::Applied, Some(applied)) = (change.outline.status, change.outline.applied_version) else {
+        return Ok(None);
+    };
+    let (revision, now) = AssetRegister::current(&mut *db).await?;
     let back: Vec<Edit> = change.edits.iter().cloned().map(Edit::undone).collect();
     let then = now.edited(&back);
     let without = AsOf { revision, without: Some(applied) };
@@ -60,12 +62,12 @@ impl AsOf {
 
 async fn of(
     db: &mut PgConnection,
-    change: &Change,
+    change: &Change<Edit>,
     (before, at): (AssetRegister, AsOf),
     (after, then): (AssetRegister, AsOf),
 ) -> sqlx::Result<Sides> {
     let mut clusters = touched(&before, &after);
-    let read = match change.applied_revision {
+    let read = match change.outline.applied_version {
         Some(applied) => meters_of(&mut *db, applied).await?,
         None => Vec::new(),
     };

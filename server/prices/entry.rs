@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::changes::{self, Document, Edit as _, Kind, Problem};
 use crate::scenario::price::{Catalogue, Origin, Price};
 
 /// What stands in an entry.
@@ -16,8 +17,15 @@ pub enum Said {
     Removed(Price),
 }
 
+impl changes::Entry for Said {
+    /// `AWS p5.48xlarge, us-east-1, of 2026-07-20`.
+    fn title(&self) -> String {
+        title(self.price())
+    }
+}
+
 impl Said {
-    /// What tells it from others: of an offer there is one entry a day, and one that removes it.
+    /// What distinguishes it from others: of an offer there is one entry a day, and one that removes it.
     pub fn entry(&self) -> String {
         match self {
             Self::Price(price) => format!("{}@{}", price.offer(), price.date),
@@ -42,20 +50,32 @@ pub struct Edit {
     pub held: Option<Price>,
 }
 
-impl Edit {
+impl changes::Edit for Edit {
+    type Key = String;
+    type Entry = Said;
+
     /// The entry it is of; empty of one that edits nothing.
-    pub fn entry(&self) -> String {
+    fn key(&self) -> String {
         self.after.as_ref().or(self.before.as_ref()).map(Said::entry).unwrap_or_default()
     }
 
+    fn before(&self) -> Option<&Said> {
+        self.before.as_ref()
+    }
+
+    fn after(&self) -> Option<&Said> {
+        self.after.as_ref()
+    }
+
+    fn undone(self) -> Self {
+        Self { before: self.after, after: self.before, held: None }
+    }
+}
+
+impl Edit {
     /// The price it is about.
     pub fn price(&self) -> Option<&Price> {
         self.after.as_ref().or(self.before.as_ref()).map(Said::price)
-    }
-
-    #[must_use]
-    pub fn undone(self) -> Self {
-        Self { before: self.after, after: self.before, held: None }
     }
 
     /// The price that it sets; none where it takes one away.
@@ -77,6 +97,28 @@ pub struct Entries {
     pub said: BTreeMap<String, Said>,
 }
 
+impl Document for Entries {
+    const KIND: Kind = Kind::Prices;
+    type Edit = Edit;
+
+    fn of(said: BTreeMap<String, Said>) -> Self {
+        Self { said }
+    }
+
+    fn entries(&self) -> &BTreeMap<String, Said> {
+        &self.said
+    }
+
+    fn entries_mut(&mut self) -> &mut BTreeMap<String, Said> {
+        &mut self.said
+    }
+
+    /// None: every price is checked by itself, when it is entered.
+    fn problems(&self) -> Vec<Problem> {
+        Vec::new()
+    }
+}
+
 impl Entries {
     /// The list with it.
     pub fn catalogue(&self) -> Catalogue {
@@ -93,18 +135,6 @@ impl Entries {
         Catalogue::with(entered, &removed)
     }
 
-    #[must_use]
-    pub fn edited(&self, edits: &[Edit]) -> Self {
-        let mut said = self.said.clone();
-        for edit in edits {
-            match &edit.after {
-                Some(after) => said.insert(edit.entry(), after.clone()),
-                None => said.remove(&edit.entry()),
-            };
-        }
-        Self { said }
-    }
-
     /// Those of these offers, by id, that do not stand as they stood then.
     pub fn changed_since(&self, then: &Self, offers: &[&str]) -> Vec<String> {
         let (now, then) = (self.catalogue(), then.catalogue());
@@ -113,12 +143,6 @@ impl Entries {
             if now == then { None } else { now.or(then).map(|it| title(&it.price)) }
         });
         changed.collect::<BTreeSet<_>>().into_iter().collect()
-    }
-
-    /// Offers of edits that are not as these found them.
-    pub fn conflicts(&self, edits: &[Edit]) -> Vec<String> {
-        let is_other = |edit: &&Edit| self.said.get(&edit.entry()) != edit.before.as_ref();
-        edits.iter().filter(is_other).filter_map(|edit| edit.price().map(title)).collect()
     }
 }
 
@@ -157,7 +181,7 @@ pub fn edits_of_replacement(entries: &Entries, offer: &str, price: Price) -> Vec
     }
     let held = held.map(|it| it.price.clone());
     let after = Said::Price(price);
-    match edits.iter_mut().find(|it| it.entry() == after.entry()) {
+    match edits.iter_mut().find(|it| it.key() == after.entry()) {
         Some(edit) => edit.after = Some(after),
         None => edits.push(Edit { held, ..Edit::of(entries, after) }),
     }

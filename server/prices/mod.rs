@@ -2,13 +2,10 @@
 //! version adds its prices and overwrites nothing. Every change is a revision: who, when, why. It is proposed by whoever
 //! may, applied or discarded by whoever decides, and undone exactly, in any order as long as nobody touched the same since.
 
-mod change;
 mod entry;
 mod keep;
+mod report;
 
-pub use change::{
-    About, Change, Line, Outcome, Report, Right, Status, apply, change, changes, count, discard, draft, find,
-    propose, undo, waiting,
-};
 pub use entry::{Edit, Entries, Said, edits_of_file, edits_of_removal, edits_of_replacement};
-pub use keep::{as_of, current, entries, revision};
+pub use keep::{as_of, current};
+pub use report::Report;

@@ -1,6 +1,7 @@
 //! What someone should look at or decide, so that the figures become whole: what waits, failed, was
 //! proposed or rejected, is absent, cannot be converted, or stayed provisional. Each goes away when it is done.
 
+use crate::changes::{self, Document as _, Kind};
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, NaiveDate, Utc};
@@ -10,7 +11,6 @@ use uuid::Uuid;
 
 use super::{Agreement, Answers, Completeness, Error, ReconciledLine};
 use crate::accounts::Viewer;
-use crate::allocation;
 use crate::exchange::{self, Missing};
 use crate::money::{Currency, Decimal, Money};
 use crate::onprem::{self, Months, State};
@@ -80,9 +80,9 @@ pub(super) async fn attention(
 ) -> Result<Vec<Attention>, Error> {
     let mut found = waiting(db).await?;
     found.extend(failed(db).await?);
-    let changes = allocation::proposals(db).await?;
+    let changes = changes::waiting(db, Some(Kind::Allocation)).await?;
     found.extend((changes > 0).then_some(Attention::Proposed { changes }));
-    let changes = onprem::waiting(db).await?;
+    let changes = changes::waiting(db, Some(Kind::AssetRegister)).await?;
     found.extend((changes > 0).then_some(Attention::AssetRegisterProposed { changes }));
     found.extend(rejected(db, period).await?);
     found.extend(shrank(db).await?);
@@ -110,7 +110,7 @@ async fn months_of_clusters(
     known: &Months,
     today: NaiveDate,
 ) -> sqlx::Result<Vec<MonthsOfCluster>> {
-    let (revision, asset_register) = onprem::current(&mut *db).await?;
+    let (revision, asset_register) = onprem::AssetRegister::current(&mut *db).await?;
     let mut found = Vec::new();
     for it in asset_register.clusters() {
         let months = known.of(&mut *db, (revision, &asset_register), &it.handle, today).await?;

@@ -198,6 +198,7 @@ fn budget(edit: &Edit, name: impl Fn(&Budget) -> String) -> Option<String> {
 mod tests {
     use super::*;
     use crate::allocation::{BudgetOf, CostCentre, Months, Team};
+    use crate::changes::Document as _;
     use crate::money::Currency;
 
     fn team(handle: &str, parent: Option<&str>) -> Team {

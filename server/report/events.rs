@@ -1,11 +1,12 @@
-//! What happened to the ledger: changes of the allocation, deliveries, rates and quantities, in one list.
+//! What people changed: deliveries, the allocation, the asset register, prices, rates and quantities, in one list.
 
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 use sqlx::PgConnection;
 
-use crate::allocation::{self, Change, Stage};
+use crate::changes::{self, Kind, Outline, Status};
 
 /// Something that happened, or was drafted and waits.
 #[derive(Clone, Debug)]
@@ -21,42 +22,62 @@ pub struct Event {
 
 #[derive(Clone, Debug)]
 pub enum EventOf {
-    Change { change: Box<Change> },
+    Change { change: Box<Outline> },
     Delivery { delivery: i64, files: Vec<String>, is_undone: bool },
     Rates,
     Quantities,
     ReportingCurrency,
 }
 
-/// What happened, the latest first, `limit` lines from `first` on, and how many lines there are: what stands so, by
-/// this person, where asked.
+/// What an event is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::Type)]
+#[serde(rename_all = "kebab-case")]
+#[sqlx(type_name = "text", rename_all = "kebab-case")]
+pub enum EventKind {
+    Imports,
+    Allocation,
+    AssetRegister,
+    Prices,
+    Rates,
+    Quantities,
+    ReportingCurrency,
+}
+
+/// Which events are asked for: what stands so, by this person, of this kind.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Events<'a> {
+    pub status: Option<Status>,
+    pub author: Option<&'a str>,
+    pub kind: Option<EventKind>,
+}
+
+/// What happened, the latest first, `limit` lines from `first` on, and how many lines there are.
 pub async fn events(
     db: &mut PgConnection,
-    stage: Option<Stage>,
-    author: Option<&str>,
+    asked: Events<'_>,
     first: i64,
     limit: i64,
 ) -> sqlx::Result<(Vec<Event>, i64)> {
-    found(db, stage, author, None, first, limit).await
+    found(db, asked, None, first, limit).await
 }
 
 /// What these steps of the ledger are, the latest first.
 pub(super) async fn events_at(db: &mut PgConnection, steps: &[i64]) -> sqlx::Result<Vec<Event>> {
-    Ok(found(db, None, None, Some(steps), 0, i64::MAX).await?.0)
+    Ok(found(db, Events::default(), Some(steps), 0, i64::MAX).await?.0)
 }
 
 async fn found(
     db: &mut PgConnection,
-    stage: Option<Stage>,
-    author: Option<&str>,
+    asked: Events<'_>,
     steps: Option<&[i64]>,
     first: i64,
     limit: i64,
 ) -> sqlx::Result<(Vec<Event>, i64)> {
     let rows = sqlx::query_file!(
         "server/report/events.sql",
-        stage.map(Stage::as_str),
-        author,
+        asked.status.map(Status::as_str),
+        asked.author,
+        asked.kind as Option<EventKind>,
         steps as Option<&[i64]>,
         limit,
         first,
@@ -64,21 +85,24 @@ async fn found(
     .fetch_all(&mut *db)
     .await?;
     let lines = rows.first().map_or(0, |row| row.lines);
-    let ids: Vec<i64> = rows.iter().filter_map(|row| row.change_id).collect();
-    let changes = allocation::changes(db, &ids).await?;
-    let changes: HashMap<i64, Change> = changes.into_iter().map(|change| (change.id, change)).collect();
+    let listed: Vec<(Kind, i64)> =
+        rows.iter().filter_map(|row| Some((row.kind.of_change()?, row.change_id?))).collect();
+    let outlines = changes::outlines(db, &listed).await?;
+    let outlines: HashMap<(Kind, i64), Outline> =
+        outlines.into_iter().map(|change| ((change.kind, change.id), change)).collect();
     let mut found = Vec::new();
     for row in rows {
-        let of = match (row.change_id, row.delivery_id, row.kind.as_str()) {
-            (Some(id), ..) => {
-                let Some(change) = changes.get(&id) else { continue };
+        let of = match (row.kind, row.change_id, row.delivery_id) {
+            (EventKind::Allocation | EventKind::AssetRegister | EventKind::Prices, Some(id), _) => {
+                let change = row.kind.of_change().and_then(|kind| outlines.get(&(kind, id)));
+                let Some(change) = change else { continue };
                 EventOf::Change { change: Box::new(change.clone()) }
             }
-            (_, Some(delivery), _) => {
-                EventOf::Delivery { delivery, files: row.files, is_undone: row.stage == "undone" }
+            (EventKind::Imports, _, Some(delivery)) => {
+                EventOf::Delivery { delivery, files: row.files, is_undone: row.status == "undone" }
             }
-            (.., "rates") => EventOf::Rates,
-            (.., "quantities") => EventOf::Quantities,
+            (EventKind::Rates, ..) => EventOf::Rates,
+            (EventKind::Quantities, ..) => EventOf::Quantities,
             _ => EventOf::ReportingCurrency,
         };
         found.push(Event { at: row.at, by: row.by, sequence: row.sequence, is_undo: row.is_undo, of });
@@ -90,13 +114,67 @@ impl Event {
     /// Why it happened, or is wanted, where somebody said so.
     pub fn reason(&self) -> Option<&str> {
         let change = self.of.change()?;
-        let decided = if self.is_undo { &change.undo_reason } else { &change.reason };
-        decided.as_deref().or(change.draft_reason.as_deref().filter(|_| !self.is_undo))
+        let decided = if self.is_undo { &change.undo_reason } else { &change.decision_reason };
+        decided.as_deref().or(change.reason.as_deref().filter(|_| !self.is_undo))
+    }
+
+    /// The version of what was changed that it made.
+    pub fn version(&self) -> Option<i64> {
+        match self.of.change() {
+            Some(change) if self.is_undo => change.undone_version,
+            Some(change) => change.applied_version,
+            None => self.sequence,
+        }
+    }
+}
+
+impl EventKind {
+    pub const ALL: [Self; 7] = [
+        Self::Imports,
+        Self::Allocation,
+        Self::AssetRegister,
+        Self::Prices,
+        Self::Rates,
+        Self::Quantities,
+        Self::ReportingCurrency,
+    ];
+
+    /// As pages say.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Imports => "Import",
+            Self::Allocation => "Allocation",
+            Self::AssetRegister => "Asset register",
+            Self::Prices => "Prices",
+            Self::Rates => "Exchange rates",
+            Self::Quantities => "Quantities",
+            Self::ReportingCurrency => "Reporting currency",
+        }
+    }
+
+    /// The kind of change that it is, if it is one.
+    pub fn of_change(self) -> Option<Kind> {
+        match self {
+            Self::Allocation => Some(Kind::Allocation),
+            Self::AssetRegister => Some(Kind::AssetRegister),
+            Self::Prices => Some(Kind::Prices),
+            Self::Imports | Self::Rates | Self::Quantities | Self::ReportingCurrency => None,
+        }
+    }
+}
+
+impl From<Kind> for EventKind {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Allocation => Self::Allocation,
+            Kind::AssetRegister => Self::AssetRegister,
+            Kind::Prices => Self::Prices,
+        }
     }
 }
 
 impl EventOf {
-    pub fn change(&self) -> Option<&Change> {
+    pub fn change(&self) -> Option<&Outline> {
         match self {
             Self::Change { change } => Some(change),
             _ => None,
@@ -110,23 +188,22 @@ impl EventOf {
         }
     }
 
-    /// As files tell it.
-    pub fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> EventKind {
         match self {
-            Self::Change { .. } => "change",
-            Self::Delivery { .. } => "delivery",
-            Self::Rates => "rates",
-            Self::Quantities => "quantities",
-            Self::ReportingCurrency => "reporting-currency",
+            Self::Change { change } => change.kind.into(),
+            Self::Delivery { .. } => EventKind::Imports,
+            Self::Rates => EventKind::Rates,
+            Self::Quantities => EventKind::Quantities,
+            Self::ReportingCurrency => EventKind::ReportingCurrency,
         }
     }
 
-    /// Where it stands now: `proposed`, `applied`, `undone`.
-    pub fn state(&self) -> &'static str {
+    /// Where it stands now.
+    pub fn status(&self) -> Status {
         match self {
-            Self::Change { change } => change.stage().as_str(),
-            Self::Delivery { is_undone: true, .. } => "undone",
-            _ => "applied",
+            Self::Change { change } => change.status,
+            Self::Delivery { is_undone: true, .. } => Status::Undone,
+            _ => Status::Applied,
         }
     }
 }

@@ -77,7 +77,7 @@ pub use completeness::{Completeness, final_months, final_since, stated_until};
 pub use data_status::DataStatus;
 pub use denomination::Unconverted;
 pub use effects::{Effect, effects};
-pub use events::{Event, EventOf, events};
+pub use events::{Event, EventKind, EventOf, Events, events};
 pub use every_charge::EveryCharge;
 pub use experiment::{
     ExperimentReport, PerUnit, Siblings, experiment_report, months_of_experiment, siblings,

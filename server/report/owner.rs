@@ -1,5 +1,6 @@
 //! Whose a single charge is, and by which rule.
 
+use crate::changes::Document as _;
 use serde::Serialize;
 use sqlx::PgConnection;
 
@@ -32,7 +33,7 @@ pub(super) async fn owner(
     viewer: &Viewer,
 ) -> sqlx::Result<Option<(Owner, bool)>> {
     let sequence = ledger::sequence(&mut *db).await?;
-    let configuration = allocation::configuration(db, sequence).await?;
+    let configuration = allocation::Configuration::as_of(db, sequence).await?;
     if !configuration.has_teams() {
         return Ok(None);
     }

@@ -5,6 +5,7 @@ use super::extract::cookie::Flash;
 use super::respond::As;
 use super::{Access, paths};
 use crate::accounts::Person;
+use crate::changes::Kind;
 
 /// The main ways through the site. A page for everyone to find is one line here.
 fn ways() -> [(&'static str, String, Access); 12] {
@@ -65,7 +66,7 @@ impl Layout {
     /// Where the last action is undone, for who may.
     pub fn undo(&self) -> Option<String> {
         let change = self.flash.as_ref()?.change.filter(|_| self.may(Access::Admin))?;
-        Some(paths::ChangeUndo { change }.to_string())
+        Some(paths::ChangeUndo { kind: Kind::Allocation, change }.to_string())
     }
 
     /// The page of the change that the last action made, for who may look at it.

@@ -16,6 +16,7 @@ use super::respond::As;
 use super::spend::chart;
 use super::{Access, clusters, filters, paths, respond};
 use crate::accounts::Person;
+use crate::changes::Kind;
 use crate::chart::Stack;
 use crate::clock;
 use crate::exchange::Used;
@@ -160,11 +161,14 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
             act: "Try again or cancel",
         },
         Attention::Proposed { changes } => {
-            proposed(*changes, "the allocation", super::allocation::changes::proposed(), may_decide)
+            proposed(*changes, "the allocation", super::changes::list::proposed(Kind::Allocation), may_decide)
         }
-        Attention::AssetRegisterProposed { changes } => {
-            proposed(*changes, "our own clusters", paths::AssetRegisterChanges.to_string(), may_decide)
-        }
+        Attention::AssetRegisterProposed { changes } => proposed(
+            *changes,
+            "our own clusters",
+            super::changes::list::proposed(Kind::AssetRegister),
+            may_decide,
+        ),
         Attention::Rejected { delivery: id, rows, months } => Item {
             state: "Incomplete",
             kind: "bad",

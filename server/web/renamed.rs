@@ -5,8 +5,17 @@ use axum::http::Uri;
 /// The beginning of an address before, and now.
 const RENAMED: &[(&str, &str)] = &[("/register", "/asset-register"), ("/pools", "/shared-costs")];
 
+/// Pages that are a part of another now.
+const MERGED: &[(&str, &str)] = &[
+    ("/asset-register/changes", "/changes?kind=asset-register"),
+    ("/prices/changes", "/changes?kind=prices"),
+];
+
 /// Where the page of an address is now, with what the address asks; `None` where it has no other.
 pub(super) fn address(uri: &Uri) -> Option<String> {
+    if let Some((_, now)) = MERGED.iter().find(|(before, _)| uri.path() == *before) {
+        return Some((*now).to_owned());
+    }
     let (now, rest) = RENAMED.iter().find_map(|(before, now)| {
         let rest = uri.path().strip_prefix(before)?;
         (rest.is_empty() || rest.starts_with('/')).then_some((now, rest))
@@ -22,6 +31,8 @@ mod tests {
         let now = |address: &str| super::address(&address.parse().unwrap());
         assert_eq!(now("/register/assets?page=2").as_deref(), Some("/asset-register/assets?page=2"));
         assert_eq!(now("/register/changes.json").as_deref(), Some("/asset-register/changes.json"));
+        assert_eq!(now("/prices/changes").as_deref(), Some("/changes?kind=prices"));
+        assert_eq!(now("/prices/changes/7"), None);
         assert_eq!(now("/registered"), None);
         assert_eq!(now("/asset-register/assets"), None);
     }

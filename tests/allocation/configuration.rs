@@ -1,35 +1,36 @@
 //! Changing the configuration: drafts, decisions, undo, and everything that is refused.
 
 use gpuledger::allocation::{
-    self, About, Account, Budget, BudgetOf, BudgetPeriod, Condition, Drafted, Edit, Entry, FixedShare,
-    Months, Outcome, Project, Recipient, Rule, SharedCostPool, Split, Stage, Status, Target, Team, Test,
+    Account, Budget, BudgetOf, BudgetPeriod, Condition, Configuration, Edit, Entry, FixedShare, Months,
+    Project, Recipient, Rule, SharedCostPool, Split, Target, Team, Test,
 };
 use gpuledger::audit::Actor;
+use gpuledger::changes::{self, About, Document as _, Kind, Outcome, Status};
 use gpuledger::clock;
-use gpuledger::report::{self, EventOf};
+use gpuledger::report::{self, EventOf, Events};
 use sqlx::{PgConnection, PgPool};
 
 use crate::support::configuration::{change, pool, rule, team, to_pool, to_team, write};
 
-async fn draft(db: &mut PgConnection, entries: Vec<Entry>) -> Drafted {
-    let ids = allocation::entry_ids(db, entries.len()).await.unwrap();
+async fn draft(db: &mut PgConnection, entries: Vec<Entry>) -> Outcome {
+    let ids = changes::entry_ids(db, entries.len()).await.unwrap();
     let edits = ids.into_iter().zip(entries).map(|(id, entry)| Edit { id, before: None, after: Some(entry) });
     let by = Actor::person("ada@example.com", "test");
-    allocation::draft(db, edits.collect(), "a change", &by, clock::now()).await.unwrap()
+    changes::draft::<Configuration>(db, edits.collect(), None, "a change", &by, clock::now()).await.unwrap()
 }
 
 /// What a draft of these entries is refused for.
 async fn refused(db: &mut PgConnection, entries: Vec<Entry>) -> String {
-    let before = allocation::configuration(db, i64::MAX - 1).await.unwrap();
+    let before = Configuration::as_of(db, i64::MAX - 1).await.unwrap();
     let found = match draft(db, entries).await {
-        Drafted::Refused(problems) => {
+        Outcome::Refused(problems) => {
             let lines = problems.iter().map(|problem| format!("{}: {}", problem.of, problem.message));
             lines.collect::<Vec<_>>().join("\n")
         }
         other => panic!("{other:?}"),
     };
-    assert_eq!(allocation::configuration(db, i64::MAX - 1).await.unwrap(), before);
-    assert!(report::events(db, None, None, 0, 10).await.unwrap().0.is_empty());
+    assert_eq!(Configuration::as_of(db, i64::MAX - 1).await.unwrap(), before);
+    assert!(report::events(db, Events::default(), 0, 10).await.unwrap().0.is_empty());
     found
 }
 
@@ -219,28 +220,37 @@ async fn what_makes_no_sense_is_refused_with_its_reason(db: PgPool) {
 async fn a_draft_changes_nothing_until_it_is_applied_and_undo_goes_back(db: PgPool) {
     let mut db = db.acquire().await.unwrap();
     let by = Actor::person("ada@example.com", "test");
-    let Drafted::As(id) = draft(&mut db, vec![team("vision")]).await else { panic!() };
-    assert!(!allocation::configuration(&mut db, 0).await.unwrap().has_teams());
-
-    assert_eq!(allocation::apply(&mut db, id, Some("new"), &by, clock::now()).await.unwrap(), Outcome::At(1));
-    assert!(allocation::configuration(&mut db, 1).await.unwrap().has_teams());
-    assert!(!allocation::configuration(&mut db, 0).await.unwrap().has_teams());
-    assert_eq!(allocation::apply(&mut db, id, None, &by, clock::now()).await.unwrap(), Outcome::Already);
+    let Outcome::Waits(id) = draft(&mut db, vec![team("vision")]).await else { panic!() };
+    assert!(!Configuration::as_of(&mut db, 0).await.unwrap().has_teams());
 
     assert_eq!(
-        allocation::undo(&mut db, id, Some("too early"), &by, clock::now()).await.unwrap(),
-        Outcome::At(2)
+        changes::apply::<Configuration>(&mut db, id, Some("new"), &by, clock::now()).await.unwrap(),
+        Outcome::At { change: id, version: 1 }
     );
-    assert!(!allocation::configuration(&mut db, 2).await.unwrap().has_teams());
-    assert!(allocation::configuration(&mut db, 1).await.unwrap().has_teams());
-    assert_eq!(allocation::undo(&mut db, id, None, &by, clock::now()).await.unwrap(), Outcome::Already);
-    let change = allocation::change(&mut db, id).await.unwrap().unwrap();
-    assert_eq!((change.status, change.reason.as_deref()), (Status::Undone, Some("new")));
-    assert_eq!((change.applied_sequence, change.undone_sequence), (Some(1), Some(2)));
+    assert!(Configuration::as_of(&mut db, 1).await.unwrap().has_teams());
+    assert!(!Configuration::as_of(&mut db, 0).await.unwrap().has_teams());
+    assert_eq!(
+        changes::apply::<Configuration>(&mut db, id, None, &by, clock::now()).await.unwrap(),
+        Outcome::Decided
+    );
+
+    assert_eq!(
+        changes::undo::<Configuration>(&mut db, id, Some("too early"), &by, clock::now()).await.unwrap(),
+        Outcome::At { change: id, version: 2 }
+    );
+    assert!(!Configuration::as_of(&mut db, 2).await.unwrap().has_teams());
+    assert!(Configuration::as_of(&mut db, 1).await.unwrap().has_teams());
+    assert_eq!(
+        changes::undo::<Configuration>(&mut db, id, None, &by, clock::now()).await.unwrap(),
+        Outcome::Decided
+    );
+    let change = changes::find::<Configuration>(&mut db, id).await.unwrap().unwrap().outline;
+    assert_eq!((change.status, change.decision_reason.as_deref()), (Status::Undone, Some("new")));
+    assert_eq!((change.applied_version, change.undone_version), (Some(1), Some(2)));
     assert_eq!(change.undone_by.as_deref(), Some("ada@example.com"));
     assert_eq!((change.undo_reason.as_deref(), change.undone_at.is_some()), (Some("too early"), true));
     // It stands in the history twice: what was done, and later that it was undone.
-    let (lines, count) = report::events(&mut db, None, None, 0, 10).await.unwrap();
+    let (lines, count) = report::events(&mut db, Events::default(), 0, 10).await.unwrap();
     assert_eq!((lines.iter().map(|line| line.is_undo).collect::<Vec<_>>(), count), (vec![true, false], 2));
 }
 
@@ -253,63 +263,75 @@ async fn draft_in_conflict_is_not_applied(db: PgPool) {
         let after = Team { handle: "vision".into(), name: name.into(), ..Team::default() };
         vec![Edit { id: ids[0], before: Some(team("vision")), after: Some(Entry::Team(after)) }]
     };
-    let drafted = allocation::draft(&mut db, renamed("Sight"), "rename", &by, clock::now()).await.unwrap();
-    let Drafted::As(late) = drafted else { panic!("{drafted:?}") };
+    let drafted =
+        changes::draft::<Configuration>(&mut db, renamed("Sight"), None, "rename", &by, clock::now())
+            .await
+            .unwrap();
+    let Outcome::Waits(late) = drafted else { panic!("{drafted:?}") };
     let first = change(&mut db, renamed("Seeing")).await;
-    let outcome = allocation::apply(&mut db, late, None, &by, clock::now()).await.unwrap();
+    let outcome = changes::apply::<Configuration>(&mut db, late, None, &by, clock::now()).await.unwrap();
     assert_eq!(outcome, Outcome::Conflict(vec!["team Sight".into()]));
     // Undone first, it can be.
     assert!(matches!(
-        allocation::undo(&mut db, first, None, &by, clock::now()).await.unwrap(),
-        Outcome::At(_)
+        changes::undo::<Configuration>(&mut db, first, None, &by, clock::now()).await.unwrap(),
+        Outcome::At { .. }
     ));
     assert!(matches!(
-        allocation::apply(&mut db, late, None, &by, clock::now()).await.unwrap(),
-        Outcome::At(_)
+        changes::apply::<Configuration>(&mut db, late, None, &by, clock::now()).await.unwrap(),
+        Outcome::At { .. }
     ));
-    let outcome = allocation::undo(&mut db, first, None, &by, clock::now()).await.unwrap();
-    assert_eq!(outcome, Outcome::Already);
+    let outcome = changes::undo::<Configuration>(&mut db, first, None, &by, clock::now()).await.unwrap();
+    assert_eq!(outcome, Outcome::Decided);
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn undoing_what_others_stand_on_is_refused(db: PgPool) {
     let mut db = db.acquire().await.unwrap();
     let by = Actor::person("ada@example.com", "test");
-    let Drafted::As(id) = draft(&mut db, vec![team("vision")]).await else { panic!() };
-    allocation::apply(&mut db, id, None, &by, clock::now()).await.unwrap();
+    let Outcome::Waits(id) = draft(&mut db, vec![team("vision")]).await else { panic!() };
+    changes::apply::<Configuration>(&mut db, id, None, &by, clock::now()).await.unwrap();
     write(&mut db, vec![rule(1, "service", "EC2", to_team("vision"))]).await;
-    let outcome = allocation::undo(&mut db, id, None, &by, clock::now()).await.unwrap();
+    let outcome = changes::undo::<Configuration>(&mut db, id, None, &by, clock::now()).await.unwrap();
     let Outcome::Refused(problems) = outcome else { panic!("{outcome:?}") };
     assert!(problems[0].message.contains("there is no such team"), "{problems:?}");
-    assert!(allocation::configuration(&mut db, 1000).await.unwrap().has_teams());
+    assert!(Configuration::as_of(&mut db, 1000).await.unwrap().has_teams());
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn a_draft_waits_for_a_decision_once_it_is_proposed(db: PgPool) {
     let mut db = db.acquire().await.unwrap();
     let by = Actor::person("fay@example.com", "test");
-    let ids = allocation::entry_ids(&mut db, 1).await.unwrap();
+    let ids = changes::entry_ids(&mut db, 1).await.unwrap();
     let edits = vec![Edit { id: ids[0], before: None, after: Some(team("vision")) }];
     let about = About { summary: "New team", reason: Some("it begins") };
-    let Drafted::As(id) = allocation::draft(&mut db, edits, about, &by, clock::now()).await.unwrap() else {
+    let Outcome::Waits(id) =
+        changes::draft::<Configuration>(&mut db, edits, None, about, &by, clock::now()).await.unwrap()
+    else {
         panic!()
     };
-    assert_eq!(allocation::proposals(&mut db).await.unwrap(), 0);
-    assert!(allocation::propose(&mut db, id, None, &by, clock::now()).await.unwrap());
-    assert_eq!(allocation::proposals(&mut db).await.unwrap(), 1);
-    let proposed = Some(Stage::Proposed);
-    let (lines, _) = report::events(&mut db, proposed, Some("fay@example.com"), 0, 10).await.unwrap();
+    assert_eq!(changes::waiting(&mut db, Some(Kind::Allocation)).await.unwrap(), 0);
+    let outcome = changes::propose::<Configuration>(&mut db, id, None, &by, clock::now()).await.unwrap();
+    assert_eq!(outcome, Outcome::Waits(id));
+    assert_eq!(changes::waiting(&mut db, Some(Kind::Allocation)).await.unwrap(), 1);
+    let proposed = Events { status: Some(Status::Proposed), author: Some("fay@example.com"), kind: None };
+    let (lines, _) = report::events(&mut db, proposed, 0, 10).await.unwrap();
     let EventOf::Change { change } = &lines[0].of else { panic!("{lines:?}") };
-    assert_eq!(change.draft_reason.as_deref(), Some("it begins"), "a reason that was given stays");
-    let (others, count) = report::events(&mut db, None, Some("ada@example.com"), 0, 10).await.unwrap();
+    assert_eq!(change.reason.as_deref(), Some("it begins"), "a reason that was given stays");
+    let (others, count) =
+        report::events(&mut db, Events { author: Some("ada@example.com"), ..Events::default() }, 0, 10)
+            .await
+            .unwrap();
     assert_eq!((others.len(), count), (0, 0));
 
     let ada = Actor::person("ada@example.com", "test");
-    assert!(allocation::discard(&mut db, id, Some("not yet"), &ada, clock::now()).await.unwrap());
-    assert!(!allocation::propose(&mut db, id, None, &by, clock::now()).await.unwrap());
-    let change = allocation::change(&mut db, id).await.unwrap().unwrap();
-    assert_eq!((change.stage(), change.reason.as_deref()), (Stage::Discarded, Some("not yet")));
-    assert_eq!(allocation::proposals(&mut db).await.unwrap(), 0);
+    assert!(
+        changes::discard(&mut db, Kind::Allocation, id, Some("not yet"), &ada, clock::now()).await.unwrap()
+    );
+    let outcome = changes::propose::<Configuration>(&mut db, id, None, &by, clock::now()).await.unwrap();
+    assert_eq!(outcome, Outcome::Decided);
+    let change = changes::find::<Configuration>(&mut db, id).await.unwrap().unwrap().outline;
+    assert_eq!((change.status, change.decision_reason.as_deref()), (Status::Discarded, Some("not yet")));
+    assert_eq!(changes::waiting(&mut db, Some(Kind::Allocation)).await.unwrap(), 0);
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -317,6 +339,8 @@ async fn a_draft_that_changes_nothing_is_none(db: PgPool) {
     let mut db = db.acquire().await.unwrap();
     let by = Actor::person("ada@example.com", "test");
     let same = Edit { id: 1, before: Some(team("a")), after: Some(team("a")) };
-    let drafted = allocation::draft(&mut db, vec![same], "nothing", &by, clock::now()).await.unwrap();
-    assert_eq!(drafted, Drafted::Nothing);
+    let drafted = changes::draft::<Configuration>(&mut db, vec![same], None, "nothing", &by, clock::now())
+        .await
+        .unwrap();
+    assert_eq!(drafted, Outcome::Nothing);
 }

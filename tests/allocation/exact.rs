@@ -1,5 +1,6 @@
 //! Whatever an organization writes and is billed, every cent has one owner.
 
+use gpuledger::changes::{self, Document as _};
 use std::collections::BTreeMap;
 
 use gpuledger::accounts::Viewer;
@@ -268,7 +269,7 @@ async fn statements_sum_to_the_cent(db: &mut PgConnection, asked: &Asked, seed: 
             let cents = report::month_in_cents(db, &answers, &of_month).await.unwrap();
             unallocated += cents.get(&None).copied().unwrap_or_default().total;
         }
-        let configuration = allocation::configuration(db, 10_000).await.unwrap();
+        let configuration = allocation::Configuration::as_of(db, 10_000).await.unwrap();
         let mut charged = Decimal::ZERO;
         for team in TEAMS {
             let Some(who) =
@@ -317,7 +318,7 @@ async fn every_cent_has_one_owner_whatever_is_written_and_billed(db: PgPool) {
         ledger.deliver(&format!("{seed}.csv"), &bill(&mut chance, month)).await;
         surroundings(&mut db, &mut chance).await;
         let entries = organization(&mut chance);
-        let ids = allocation::entry_ids(&mut db, entries.len()).await.unwrap();
+        let ids = changes::entry_ids(&mut db, entries.len()).await.unwrap();
         let gone = written.drain(..).map(|(id, entry)| Edit { id, before: Some(entry), after: None });
         let come = ids.iter().zip(&entries).map(|(id, entry)| Edit {
             id: *id,
@@ -327,7 +328,7 @@ async fn every_cent_has_one_owner_whatever_is_written_and_billed(db: PgPool) {
         let edits: Vec<Edit> = gone.chain(come).collect();
         change(&mut db, edits).await;
         written = ids.into_iter().zip(entries).collect();
-        assert!(problems(&allocation::configuration(&mut db, 10_000).await.unwrap()).is_empty());
+        assert!(problems(&allocation::Configuration::as_of(&mut db, 10_000).await.unwrap()).is_empty());
 
         for asked in Asked::all() {
             let expected = ask(&mut db, Grouping::Service, &asked, Vec::new()).await;

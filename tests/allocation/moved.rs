@@ -2,6 +2,7 @@
 
 use gpuledger::accounts::Viewer;
 use gpuledger::allocation::{self, Budget, BudgetOf, BudgetPeriod, Entry, Months, Split, Target, Team};
+use gpuledger::changes::Document as _;
 use gpuledger::money::{Currency, Decimal};
 use gpuledger::report::{self, Answers, CostBasis, Question, TeamReport};
 use sqlx::{PgConnection, PgPool};
@@ -57,7 +58,7 @@ fn question(period: &str, viewer: Viewer) -> Question {
 
 async fn stated(db: &mut PgConnection, team: &str, period: &str, viewer: Viewer) -> String {
     let (answers, question) = (Answers::default(), question(period, viewer));
-    let configuration = allocation::configuration(db, 1000).await.unwrap();
+    let configuration = allocation::Configuration::as_of(db, 1000).await.unwrap();
     let who =
         report::seen_team(&configuration, &configuration, &question.viewer, team, question.period).unwrap();
     let statement = Box::pin(report::statement(db, &answers, who, &question)).await.unwrap();
@@ -72,7 +73,7 @@ async fn stated(db: &mut PgConnection, team: &str, period: &str, viewer: Viewer)
 
 async fn team_page(db: &mut PgConnection, team: &str, period: &str, viewer: Viewer) -> TeamReport {
     let question = question(period, viewer);
-    let configuration = allocation::configuration(db, 1000).await.unwrap();
+    let configuration = allocation::Configuration::as_of(db, 1000).await.unwrap();
     let who =
         report::seen_team(&configuration, &configuration, &question.viewer, team, question.period).unwrap();
     Box::pin(report::team_report(db, &Answers::default(), who, &question)).await.unwrap()

@@ -2,6 +2,7 @@
 
 use gpuledger::accounts::Viewer;
 use gpuledger::allocation::{Edit, Entry, FixedShare, Months, Recipient, Split, Target, Team};
+use gpuledger::changes::Document as _;
 use gpuledger::report::{self, CostBasis, Filter, Grouping, Question, Spend};
 use sqlx::{AssertSqlSafe, PgConnection, PgPool};
 
@@ -117,7 +118,7 @@ async fn a_lead_sees_their_teams_and_of_shared_costs_what_they_come_to(db: PgPoo
     assert!(nothing.groups.iter().all(|group| group.cost.amount.is_zero()), "{:?}", nothing.groups);
 
     // Vision becomes a part of research.
-    let configuration = gpuledger::allocation::configuration(&mut db, 1000).await.unwrap();
+    let configuration = gpuledger::allocation::Configuration::as_of(&mut db, 1000).await.unwrap();
     let (id, before) = configuration
         .entries
         .iter()

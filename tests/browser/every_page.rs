@@ -1,6 +1,7 @@
 //! Every page that the route table names, in both themes and on a narrow and a wide screen: nothing for axe to find,
 //! nothing that scrolls sideways, nothing that the browser complains about.
 
+use gpuledger::changes::{self, About, Document as _, Outcome, Right};
 use std::collections::BTreeMap;
 
 use gpuledger::accounts::{Role, people};
@@ -11,7 +12,7 @@ use gpuledger::audit::Actor;
 use gpuledger::clock;
 use gpuledger::money::Currency;
 use gpuledger::onprem::power::Reading;
-use gpuledger::onprem::{self, About, Entry as Own, Kind, MeterReadings, Outcome, Right, Start};
+use gpuledger::onprem::{self, Entry as Own, Kind, MeterReadings, Start};
 use gpuledger::prices;
 use gpuledger::scenario::file;
 use gpuledger::scenario::price::{Catalogue, read};
@@ -71,6 +72,7 @@ const PAGES: &[(&str, &str)] = &[
     ("/organization/{sheet}/{entry}", "/organization/teams/1"),
     ("/labels/{label}", "/labels/team"),
     ("/changes", "/changes"),
+    ("/changes", "/changes?kind=prices&status=applied"),
     ("/changes/{change}", "/changes/1"),
     ("/quantities", "/quantities"),
     ("/budgets", "/budgets"),
@@ -80,8 +82,7 @@ const PAGES: &[(&str, &str)] = &[
     ("/prices", "/prices?supplier=Nobody"),
     ("/prices/new", "/prices/new"),
     ("/prices/offers/{offer}", "/prices/offers/OFFER"),
-    ("/prices/changes", "/prices/changes"),
-    ("/prices/changes/{change}", "/prices/changes/1"),
+    ("/prices/changes/{change}", "/prices/changes/6"),
     ("/scenarios", "/scenarios"),
     ("/scenarios/new", "/scenarios/new?from=2026-09"),
     ("/scenarios/new", "/scenarios/new?from=2020-01"),
@@ -103,11 +104,10 @@ const PAGES: &[(&str, &str)] = &[
     ("/asset-register/{kind}", "/asset-register/assets"),
     ("/asset-register/{kind}", "/asset-register/events"),
     ("/asset-register/{kind}/new", "/asset-register/tariffs/new?cluster=h100-east"),
-    ("/asset-register/entries/{entry}", "/asset-register/entries/2"),
-    ("/asset-register/changes", "/asset-register/changes"),
-    ("/asset-register/changes/{change}", "/asset-register/changes/2"),
+    ("/asset-register/entries/{entry}", "/asset-register/entries/9"),
     ("/asset-register/changes/{change}", "/asset-register/changes/3"),
     ("/asset-register/changes/{change}", "/asset-register/changes/4"),
+    ("/asset-register/changes/{change}", "/asset-register/changes/5"),
 ];
 
 /// Pages for who is not signed in.
@@ -294,7 +294,7 @@ async fn own(site: &Site) {
         entries.push(onprem::read(kind, &texts).unwrap());
     }
     let mut db = site.db.acquire().await.unwrap();
-    let ids = onprem::entry_ids(&mut db, entries.len()).await.unwrap();
+    let ids = changes::entry_ids(&mut db, entries.len()).await.unwrap();
     let meter_id = ids[ids.len() - 2];
     let edits =
         ids.iter().zip(entries).map(|(id, entry)| onprem::Edit { id: *id, before: None, after: Some(entry) });
@@ -320,9 +320,10 @@ async fn read_prices(site: &Site) {
     let found = prices.into_iter().map(|(_, price)| price).collect();
     let edits = prices::edits_of_file(&prices::Entries::default(), found);
     let report = prices::Report { format: Some(format), rows, known: 0, skipped, rejected, rejected_count };
-    let about = prices::About { summary: "prices.csv: one price", reason: None };
+    let report = serde_json::to_value(&report).unwrap();
     let by = Actor::person("ada@example.com", "test");
-    prices::draft(&mut db, &edits, &report, about, &by, now).await.unwrap();
+    let about = "prices.csv: one price";
+    changes::draft::<prices::Entries>(&mut db, edits, Some(&report), about, &by, now).await.unwrap();
 }
 
 /// A situation of the field, in two versions.
@@ -342,7 +343,7 @@ async fn keep_a_scenario(site: &Site) {
 async fn correct(site: &Site) {
     let mut db = site.db.acquire().await.unwrap();
     for (price, right) in [(376_000, Right::Apply), (377_000, Right::Propose)] {
-        let (_, now) = onprem::current(&mut db).await.unwrap();
+        let (_, now) = onprem::AssetRegister::current(&mut db).await.unwrap();
         let (id, asset) = now.assets().next().unwrap();
         let after = onprem::Asset { price: price.into(), ..asset.clone() };
         let (before, after) = (Some(Own::Asset(asset.clone())), Some(Own::Asset(after)));
@@ -353,8 +354,9 @@ async fn correct(site: &Site) {
 async fn asset_register(db: &mut PgConnection, edits: Vec<onprem::Edit>, right: Right) {
     let by = Actor::person("ada@example.com", "test");
     let about = About { summary: "What we have", reason: Some("by the invoice") };
-    let outcome = onprem::change(db, edits, about, right, &by, clock::now()).await.unwrap();
-    assert!(matches!(outcome, Outcome::At { .. } | Outcome::Proposed(_)), "{outcome:?}");
+    let outcome =
+        changes::change::<onprem::AssetRegister>(db, edits, about, right, &by, clock::now()).await.unwrap();
+    assert!(matches!(outcome, Outcome::At { .. } | Outcome::Waits(_)), "{outcome:?}");
 }
 
 async fn look_at(page: &mut Page, path: &str, problems: &mut Vec<String>) {

@@ -2,14 +2,15 @@
 
 use chrono::{DateTime, Duration, NaiveDate, Utc};
 use gpuledger::audit::Actor;
+use gpuledger::changes::{self, About, Document as _, Outcome, Right, Status};
 use gpuledger::jobs::{self, Inbox};
 use gpuledger::ledger::Equation;
 use gpuledger::money::{Currency, Decimal};
 use gpuledger::onprem::power::{Band, MeterLocation, Reading, Tariff as Price, Weekdays};
 use gpuledger::onprem::{
-    self, About, Asset, AssetKind, Cluster, ClusterMonth, Cost, CostKind, Edit, Entry, Event, EventKind,
-    Every, Meter, MeterReadings, Method, Months, Outcome, Paid, Pue, Right, Span, Staff, State, Status,
-    Tariff, Utilization,
+    self, Asset, AssetKind, AssetRegister, Cluster, ClusterMonth, Cost, CostKind, Edit, Entry, Event,
+    EventKind, Every, Meter, MeterReadings, Method, Months, Paid, Pue, Span, Staff, State, Tariff,
+    Utilization,
 };
 use gpuledger::period::BillingMonth;
 use rand_chacha::ChaCha8Rng;
@@ -175,7 +176,7 @@ impl Racks {
 
     async fn write(&self, entries: Vec<Entry>) -> Outcome {
         let mut db = self.ledger.db.acquire().await.unwrap();
-        let ids = onprem::entry_ids(&mut db, entries.len()).await.unwrap();
+        let ids = changes::entry_ids(&mut db, entries.len()).await.unwrap();
         drop(db);
         let edits =
             ids.into_iter().zip(entries).map(|(id, entry)| Edit { id, before: None, after: Some(entry) });
@@ -185,7 +186,7 @@ impl Racks {
     async fn change(&self, edits: Vec<Edit>) -> Outcome {
         let mut db = self.ledger.db.acquire().await.unwrap();
         let about = About { summary: "a correction", reason: None };
-        onprem::change(&mut db, edits, about, Right::Apply, &self.by, now()).await.unwrap()
+        changes::change::<AssetRegister>(&mut db, edits, about, Right::Apply, &self.by, now()).await.unwrap()
     }
 
     async fn publish(&self, cluster: &str, only: Option<BillingMonth>) -> usize {
@@ -200,7 +201,7 @@ impl Racks {
     /// An entry as it is, changed.
     async fn edit(&self, wanted: impl Fn(&Entry) -> bool, change: impl FnOnce(&mut Entry)) -> Outcome {
         let mut db = self.ledger.db.acquire().await.unwrap();
-        let (_, asset_register) = onprem::current(&mut db).await.unwrap();
+        let (_, asset_register) = AssetRegister::current(&mut db).await.unwrap();
         drop(db);
         let Some((id, before)) = asset_register.entries.into_iter().find(|(_, entry)| wanted(entry)) else {
             return Outcome::Nothing;
@@ -226,7 +227,7 @@ impl Racks {
 
     async fn read(&self, first: NaiveDate, dice: &mut Dice) -> Outcome {
         let mut db = self.ledger.db.acquire().await.unwrap();
-        let (_, asset_register) = onprem::current(&mut db).await.unwrap();
+        let (_, asset_register) = AssetRegister::current(&mut db).await.unwrap();
         let meter = asset_register.entries.iter().find(|(_, entry)| matches!(entry, Entry::Meter(_)));
         let Some((meter_id, _)) = meter else { return Outcome::Nothing };
         let begins = first.and_time(chrono::NaiveTime::MIN).and_utc();
@@ -242,14 +243,14 @@ impl Racks {
 
     async fn undo_a_change(&self, dice: &mut Dice) -> Outcome {
         let mut db = self.ledger.db.acquire().await.unwrap();
-        let mut changes = onprem::changes(&mut db, 100).await.unwrap();
+        let mut changes = changes::latest::<AssetRegister>(&mut db, 100).await.unwrap();
         // Not what began it all.
-        changes.retain(|change| change.status == Status::Applied && change.id > 1);
+        changes.retain(|change| change.outline.status == Status::Applied && change.outline.id > 1);
         if changes.is_empty() {
             return Outcome::Nothing;
         }
         let change = &changes[dice.below(changes.len() as u32) as usize];
-        onprem::undo(&mut db, change.id, &self.by, now()).await.unwrap()
+        changes::undo::<AssetRegister>(&mut db, change.outline.id, None, &self.by, now()).await.unwrap()
     }
 
     async fn undo_a_delivery(&self, dice: &mut Dice) {
@@ -333,7 +334,7 @@ impl Racks {
 
     async fn months_by(&self, months: &Months, cluster: &str, today: &str) -> Vec<ClusterMonth> {
         let mut db = self.ledger.db.acquire().await.unwrap();
-        let (revision, asset_register) = onprem::current(&mut db).await.unwrap();
+        let (revision, asset_register) = AssetRegister::current(&mut db).await.unwrap();
         months.of(&mut db, (revision, &asset_register), cluster, day(today)).await.unwrap()
     }
 
@@ -474,7 +475,7 @@ async fn an_asset_register_with_a_problem_is_reported(db: PgPool) {
     let racks = Racks::new(db).await;
     racks
         .execute(
-            "update asset_register_entries set content = jsonb_set(content, '{residual}', '\"300000.02\"')
+            "update document_entries set content = jsonb_set(content, '{residual}', '\"300000.02\"')
              where content ->> 'name' = 'node'",
         )
         .await;
@@ -516,8 +517,8 @@ async fn a_month_is_computed_once_for_what_decides_it(db: PgPool) {
     let changed: Vec<bool> = before.iter().zip(&after).map(|(one, other)| one.sums != other.sums).collect();
     assert_eq!(changed, [false, true, true, false]);
     let mut db = racks.ledger.db.acquire().await.unwrap();
-    let last = onprem::changes(&mut db, 1).await.unwrap().remove(0).id;
-    onprem::undo(&mut db, last, &racks.by, now()).await.unwrap();
+    let last = changes::latest::<AssetRegister>(&mut db, 1).await.unwrap().remove(0).outline.id;
+    changes::undo::<AssetRegister>(&mut db, last, None, &racks.by, now()).await.unwrap();
     assert_eq!(racks.computations(TODAY).await, 2, "they were taken back");
     let undone = racks.months_by(&racks.months, "east", TODAY).await;
     assert!(before.iter().zip(&undone).all(|(one, other)| one.sums == other.sums));

@@ -27,6 +27,9 @@ const VALUES: &[(&str, &str)] = &[
     ("register_changes.status", "'discarded'"),
     ("asset_register_changes.status", "'discarded'"),
     ("price_changes.status", "'discarded'"),
+    ("changes.status", "'discarded'"),
+    ("changes.kind", "'prices'"),
+    ("document_entries.kind", "'prices'"),
     ("attributions.pool", "''"),
     ("attributions.pool_part", "''"),
     ("quantities.owner_kind", "'team'"),
@@ -58,12 +61,20 @@ const VALUES: &[(&str, &str)] = &[
 const MADE_AGAIN: &[&str] =
     &["attributed_costs", "attributed_days", "attributed_months", "attributed_parts", "charged_days"];
 
-/// Tables that have another name now.
+/// Tables that have another name now, several of them the same.
 const RENAMED: &[(&str, &str)] = &[
     ("mended_rejections", "corrected_rejections"),
-    ("register", "asset_register"),
-    ("register_changes", "asset_register_changes"),
-    ("register_entries", "asset_register_entries"),
+    ("register", "documents"),
+    ("asset_register", "documents"),
+    ("price_list", "documents"),
+    ("register_changes", "changes"),
+    ("asset_register_changes", "changes"),
+    ("allocation_changes", "changes"),
+    ("price_changes", "changes"),
+    ("register_entries", "document_entries"),
+    ("asset_register_entries", "document_entries"),
+    ("allocation_entries", "document_entries"),
+    ("price_entries", "document_entries"),
 ];
 
 fn value(table: &str, column: &str, kind: &str) -> String {
@@ -196,12 +207,20 @@ async fn a_database_of_any_version_keeps_its_rows_and_figures(db: PgPool) {
 
         MIGRATOR.run(&mut old).await.unwrap_or_else(|error| panic!("from {version}: {error}"));
         let after = tables(&mut old).await;
+        let mut carried: BTreeMap<&str, (usize, i64)> = BTreeMap::new();
         for (table, rows) in &before {
             let renamed = RENAMED.iter().find(|(before, _)| before == table);
-            let table = &renamed.map_or_else(|| table.clone(), |(_, now)| (*now).to_owned());
-            if after.contains_key(table) && !MADE_AGAIN.contains(&table.as_str()) {
-                assert_eq!(rows_of(&mut old, table).await, *rows, "from {version}: {table}");
+            let (tables, sum) = carried.entry(renamed.map_or(table.as_str(), |(_, now)| *now)).or_default();
+            (*tables, *sum) = (*tables + 1, *sum + rows);
+        }
+        for (table, (tables, rows)) in carried {
+            if !after.contains_key(table) || MADE_AGAIN.contains(&table) {
+                continue;
             }
+            let now = rows_of(&mut old, table).await;
+            // One of several may be younger than the version, and have a row from the beginning.
+            let is_whole = if tables > 1 || table == "documents" { now >= rows } else { now == rows };
+            assert!(is_whole, "from {version}: {table} has {now} rows, expected {rows}");
         }
         if before.contains_key("charges") {
             let billed: String = sqlx::query_scalar(

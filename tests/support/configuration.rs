@@ -1,9 +1,10 @@
 //! An allocation configuration in a few words.
 
 use gpuledger::allocation::{
-    self, Condition, Drafted, Edit, Entry, Months, Outcome, Rule, SharedCostPool, Split, Target, Team, Test,
+    Condition, Configuration, Edit, Entry, Months, Rule, SharedCostPool, Split, Target, Team, Test,
 };
 use gpuledger::audit::Actor;
+use gpuledger::changes::{self, Outcome};
 use gpuledger::clock;
 use sqlx::PgConnection;
 
@@ -48,7 +49,7 @@ pub fn to_team(handle: &str) -> Target {
 
 /// Writes entries into the configuration, in one change; answers their numbers.
 pub async fn write(db: &mut PgConnection, entries: Vec<Entry>) -> Vec<i64> {
-    let ids = allocation::entry_ids(db, entries.len()).await.unwrap();
+    let ids = changes::entry_ids(db, entries.len()).await.unwrap();
     let edits = ids.iter().zip(entries).map(|(id, entry)| Edit { id: *id, before: None, after: Some(entry) });
     change(db, edits.collect()).await;
     ids
@@ -57,9 +58,10 @@ pub async fn write(db: &mut PgConnection, entries: Vec<Entry>) -> Vec<i64> {
 /// Drafts and applies edits; answers the number of the change.
 pub async fn change(db: &mut PgConnection, edits: Vec<Edit>) -> i64 {
     let by = Actor::person("ada@example.com", "test");
-    let drafted = allocation::draft(db, edits, "a change", &by, clock::now()).await.unwrap();
-    let Drafted::As(id) = drafted else { panic!("{drafted:?}") };
-    let outcome = allocation::apply(db, id, Some("because"), &by, clock::now()).await.unwrap();
-    assert!(matches!(outcome, Outcome::At(_)), "{outcome:?}");
+    let drafted =
+        changes::draft::<Configuration>(db, edits, None, "a change", &by, clock::now()).await.unwrap();
+    let Outcome::Waits(id) = drafted else { panic!("{drafted:?}") };
+    let outcome = changes::apply::<Configuration>(db, id, Some("because"), &by, clock::now()).await.unwrap();
+    assert!(matches!(outcome, Outcome::At { .. }), "{outcome:?}");
     id
 }

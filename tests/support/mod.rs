@@ -1,6 +1,7 @@
 //! What tests share: a browser without a screen, people to sign in, a look into pages.
 
 pub mod app;
+pub mod changes;
 pub mod configuration;
 pub mod html;
 pub mod http;

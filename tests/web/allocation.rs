@@ -9,6 +9,7 @@ use serde_json::Value;
 use sqlx::PgPool;
 
 use crate::support::app::Answer;
+use crate::support::changes::decide;
 use crate::support::configuration::{pool, rule, team, to_pool, write};
 use crate::support::{Focus, TestApp, TestLedger, html};
 
@@ -146,12 +147,15 @@ async fn finance_proposes_and_an_administrator_applies(db: PgPool) {
     assert!(html::text(&drafted.body, "main").contains("nobody else has heard of it"));
     assert!(!drafted.body.contains("/apply"));
     assert!(!html::text(&admin.get("/overview").await.body, "main").contains("proposed"));
-    let why =
-        html::attributes(&drafted.body, "form[action='/changes/1/propose'] input[name=reason]", "value");
+    let why = html::attributes(
+        &drafted.body,
+        "form[action='/changes/allocation/1/propose'] input[name=reason]",
+        "value",
+    );
     assert_eq!(why, ["they asked"]);
 
     // Proposed, it is on the overview of who decides, and its author sees how it stands.
-    sent(&mut finance, "/changes/1/propose", &[("reason", &why[0])]).await;
+    sent(&mut finance, "/changes/allocation/1/propose", &[("reason", &why[0])]).await;
     let overview = html::text(&admin.get("/overview").await.body, "main");
     assert!(overview.contains("1 proposed change of the allocation waits for you."), "{overview}");
     let waiting = admin.get("/changes?status=proposed").await;
@@ -160,9 +164,9 @@ async fn finance_proposes_and_an_administrator_applies(db: PgPool) {
     assert!(html::text(&own.body, "main").contains("proposed (1)"));
 
     assert_eq!(finance.get("/organization/teams.csv").await.body.lines().count(), 1);
-    let refused = finance.submit("/rules", "/changes/1/apply", &[]).await;
+    let refused = finance.submit("/rules", "/changes/allocation/1/apply", &[]).await;
     assert_eq!(refused.status, StatusCode::FORBIDDEN);
-    sent(&mut admin, "/changes/1/apply", &[]).await;
+    sent(&mut admin, "/changes/allocation/1/apply", &[]).await;
     assert_eq!(finance.get("/organization/teams.csv").await.body.lines().count(), 2);
     assert!(!html::text(&admin.get("/overview").await.body, "main").contains("proposed"));
 }
@@ -171,10 +175,10 @@ async fn finance_proposes_and_an_administrator_applies(db: PgPool) {
 async fn what_is_saved_at_once_can_be_undone_right_there(db: PgPool) {
     let (_ledger, mut admin) = app(db).await;
     let looked_at = sent(&mut admin, "/organization/teams", &[("name", "Vision")]).await;
-    assert!(looked_at.body.contains("/changes/1/apply"), "without more, one looks first");
+    assert!(looked_at.body.contains("/changes/allocation/1/apply"), "without more, one looks first");
     let saved = sent(&mut admin, "/organization/teams", &[("name", "Vision"), ("do", "save")]).await;
     let undo = html::attributes(&saved.body, ".flash form", "action");
-    assert_eq!(undo, ["/changes/2/undo"]);
+    assert_eq!(undo, ["/changes/allocation/2/undo"]);
     sent(&mut admin, &undo[0], &[]).await;
     assert_eq!(admin.get("/organization/teams.csv").await.body.lines().count(), 1);
     let corrected = sent(
@@ -183,7 +187,7 @@ async fn what_is_saved_at_once_can_be_undone_right_there(db: PgPool) {
         &[("value", "speech"), ("to", ""), ("do", "save"), ("month", "2026-09")],
     )
     .await;
-    assert_eq!(html::attributes(&corrected.body, ".flash form", "action"), ["/changes/3/undo"]);
+    assert_eq!(html::attributes(&corrected.body, ".flash form", "action"), ["/changes/allocation/3/undo"]);
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -193,7 +197,7 @@ async fn a_reorganization_comes_as_a_file_and_leaves_the_past(db: PgPool) {
                 Perception,perception,research,vision; vison,2026-09,\n";
     let answer = load(&mut admin, file).await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", html::text(&answer.body, "main"));
-    let apply = format!("{}/apply", answer.location());
+    let apply = decide(answer.location(), "apply");
     sent(&mut admin, &apply, &[]).await;
     let preview = sent(&mut admin, "/rules/new", &[("name", "Labels"), ("to", "labels")]).await;
     let apply = html::attributes(&preview.body, "form[action$='/apply']", "action")[0].clone();
@@ -380,7 +384,7 @@ async fn a_pool_that_nothing_goes_to_leads_to_the_rule_that_it_lacks(db: PgPool)
     let pool = [("name", "Support"), ("by", "evenly"), ("reason", "everybody calls them")];
     let preview = sent(&mut admin, "/shared-costs/new", &pool).await;
     assert!(html::text(&preview.body, "main").contains("When this is applied, make the rule"));
-    let applied = sent(&mut admin, "/changes/3/apply", &[]).await;
+    let applied = sent(&mut admin, "/changes/allocation/3/apply", &[]).await;
     let rule = "/rules/new?to=pool%3Asupport&name=Support";
     assert_eq!(html::attributes(&applied.body, ".notice a", "href"), [rule]);
     assert_eq!(html::attributes(&admin.get("/shared-costs").await.body, ".problem a", "href"), [rule]);

@@ -3,6 +3,7 @@
 use axum::body::Body;
 use axum::http::{Method, Request, StatusCode, header};
 use gpuledger::accounts::Role;
+use gpuledger::changes::{self, Document as _, Entry as _};
 use gpuledger::onprem::{self, Entry, Kind};
 use gpuledger::web;
 use serde_json::{Value, json};
@@ -63,7 +64,7 @@ pub async fn publish(app: &mut TestApp, cluster: &str, month: &str) -> Answer {
 /// An entry of the asset register, with its number.
 async fn find(app: &TestApp, title: &str) -> (i64, Entry) {
     let mut db = app.db.acquire().await.unwrap();
-    let (_, asset_register) = onprem::current(&mut db).await.unwrap();
+    let (_, asset_register) = onprem::AssetRegister::current(&mut db).await.unwrap();
     let found = asset_register.entries.into_iter().find(|(_, entry)| entry.title() == title);
     found.unwrap_or_else(|| panic!("no {title}"))
 }
@@ -115,11 +116,14 @@ fn refused(answer: &Answer) -> Vec<String> {
 }
 
 async fn revision(app: &TestApp) -> i64 {
-    onprem::revision(&mut app.db.acquire().await.unwrap()).await.unwrap()
+    changes::Kind::AssetRegister.version(&mut app.db.acquire().await.unwrap()).await.unwrap()
 }
 
 pub async fn newest_change(app: &TestApp) -> i64 {
-    sqlx::query_scalar("select max(change_id) from asset_register_changes").fetch_one(&app.db).await.unwrap()
+    sqlx::query_scalar("select max(change_id) from changes where kind = 'asset-register'")
+        .fetch_one(&app.db)
+        .await
+        .unwrap()
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -184,15 +188,17 @@ async fn a_past_month_is_corrected_and_brought_back_to_the_digit(db: PgPool) {
         change(&mut admin, "asset “h100-east-node”", &[("price", "365000"), ("reason", "a credit")]).await;
     assert_eq!(changed.location(), "/clusters/h100-east");
     assert_eq!(september(&mut admin).await, json!(["differs", ["10619.01"], ["10756.00"], 1]));
-    let page = admin.get("/asset-register/changes").await;
-    assert!(page.body.contains("price: 360000 → 365000") && page.body.contains("a credit"), "{}", page.body);
+    assert!(admin.get("/changes?kind=asset-register").await.body.contains("a credit"));
+    let page = admin.get(&format!("/asset-register/changes/{}", newest_change(&admin).await)).await;
+    let edits = html::text(&page.body, "#edits");
+    assert!(edits.contains("price360000365000"), "{edits}");
     publish(&mut admin, "h100-east", "2026-09").await;
     assert_eq!(september(&mut admin).await, json!(["published", ["10756.00"], ["10756.00"], 2]));
     assert_eq!(spend(&mut admin, "provider").await, json!([[["On-premises", "10756.00"]], "5760"]));
     assert_eq!(ask(&mut admin, "/imports/1.json").await["is_counted"], false, "superseded");
 
-    let undo = format!("/asset-register/changes/{}/undo", newest_change(&admin).await);
-    assert_eq!(admin.submit("/asset-register/changes", &undo, &[]).await.status, StatusCode::SEE_OTHER);
+    let undo = format!("/changes/asset-register/{}/undo", newest_change(&admin).await);
+    assert_eq!(admin.submit("/changes?kind=asset-register", &undo, &[]).await.status, StatusCode::SEE_OTHER);
     assert_eq!(september(&mut admin).await, json!(["differs", ["10756.00"], ["10619.01"], 2]));
     publish(&mut admin, "h100-east", "2026-09").await;
     assert_eq!(september(&mut admin).await, json!(["published", ["10619.01"], ["10619.01"], 3]));
@@ -263,8 +269,8 @@ async fn a_month_of_which_nothing_is_left_counts_no_more(db: PgPool) {
     assert_eq!(ask(&mut admin, "/spend/2026-09.json").await["total"], Value::Null);
 
     // A cluster that begins later has no September, and what was published of it is told as gone.
-    let undo = format!("/asset-register/changes/{}/undo", newest_change(&admin).await);
-    admin.submit("/asset-register/changes", &undo, &[]).await;
+    let undo = format!("/changes/asset-register/{}/undo", newest_change(&admin).await);
+    admin.submit("/changes?kind=asset-register", &undo, &[]).await;
     publish(&mut admin, "h100-east", "2026-09").await;
     change(&mut admin, "asset “h100-east-node”", &[("in_service", "2026-10-01")]).await;
     let refused = change(&mut admin, "cluster “H100 East”", &[("since", "2026-11-01")]).await;
@@ -301,28 +307,32 @@ async fn finance_proposes_and_an_administrator_decides(db: PgPool) {
     assert_eq!(finance.get("/clusters/h100-east").await.status, StatusCode::NOT_FOUND);
     assert!(finance.get("/clusters").await.body.contains("1 proposal needs"));
     let id = newest_change(&app).await;
-    let apply = format!("/asset-register/changes/{id}/apply");
-    assert_eq!(finance.submit("/asset-register/changes", &apply, &[]).await.status, StatusCode::FORBIDDEN);
+    let apply = format!("/changes/asset-register/{id}/apply");
+    assert_eq!(
+        finance.submit("/changes?kind=asset-register", &apply, &[]).await.status,
+        StatusCode::FORBIDDEN
+    );
     assert_eq!(revision(&app).await, 0);
-    assert_eq!(admin.submit("/asset-register/changes", &apply, &[]).await.status, StatusCode::SEE_OTHER);
+    assert_eq!(admin.submit("/changes?kind=asset-register", &apply, &[]).await.status, StatusCode::SEE_OTHER);
     assert_eq!(revision(&app).await, 1);
     assert_eq!(finance.get("/clusters/h100-east").await.status, StatusCode::OK);
     // Decided once.
-    admin.submit("/asset-register/changes", &apply, &[]).await;
+    admin.submit("/changes?kind=asset-register", &apply, &[]).await;
     assert!(
-        html::text(&admin.get("/asset-register/changes").await.body, ".flash").contains("Nothing changed")
+        html::text(&admin.get("/changes?kind=asset-register").await.body, ".flash")
+            .contains("Nothing changed")
     );
     assert_eq!(revision(&app).await, 1);
 
     // Discarded.
     change(&mut finance, "asset “h100-east-node”", &[("price", "1")]).await;
-    let discard = format!("/asset-register/changes/{}/discard", newest_change(&app).await);
-    admin.submit("/asset-register/changes", &discard, &[]).await;
-    let flash = html::text(&admin.get("/asset-register/changes").await.body, ".flash");
-    assert_eq!(flash, "The proposal is discarded.");
-    admin.submit("/asset-register/changes", &discard, &[]).await;
-    let flash = html::text(&admin.get("/asset-register/changes").await.body, ".flash");
-    assert_eq!(flash, "It was decided before.");
+    let discard = format!("/changes/asset-register/{}/discard", newest_change(&app).await);
+    admin.submit("/changes?kind=asset-register", &discard, &[]).await;
+    let flash = html::text(&admin.get("/changes?kind=asset-register").await.body, ".flash");
+    assert_eq!(flash, "Discarded. Nothing changed.");
+    admin.submit("/changes?kind=asset-register", &discard, &[]).await;
+    let flash = html::text(&admin.get("/changes?kind=asset-register").await.body, ".flash");
+    assert!(flash.starts_with("Nothing changed: it was discarded by"), "{flash}");
     assert_eq!(revision(&app).await, 1);
 
     // Of two of the same entry the second is in conflict, and so is undoing what was changed again.
@@ -332,11 +342,11 @@ async fn finance_proposes_and_an_administrator_decides(db: PgPool) {
     let second = newest_change(&app).await;
     for (id, status) in [(first, StatusCode::SEE_OTHER), (second, StatusCode::UNPROCESSABLE_ENTITY)] {
         let answer = admin
-            .submit("/asset-register/changes", &format!("/asset-register/changes/{id}/apply"), &[])
+            .submit("/changes?kind=asset-register", &format!("/changes/asset-register/{id}/apply"), &[])
             .await;
         assert_eq!(answer.status, status, "{}", answer.body);
-        let described = html::text(&answer.body, "main ul");
-        assert_eq!(described.contains("somebody changed it meanwhile"), id == second, "{described}");
+        let said = answer.body.contains("Somebody changed this meanwhile");
+        assert_eq!(said, id == second, "{}", answer.body);
     }
     // So is a form that was opened before: it does not bring back what somebody else has changed.
     let (node, before) = find(&app, "asset “h100-east-node”").await;
@@ -352,14 +362,16 @@ async fn finance_proposes_and_an_administrator_decides(db: PgPool) {
     let stale = admin.submit(&form, &form, &fields).await;
     assert_eq!(stale.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", stale.body);
     assert!(html::text(&stale.body, "main ul").contains("somebody changed it meanwhile"));
-    let undo =
-        admin.submit("/asset-register/changes", &format!("/asset-register/changes/{first}/undo"), &[]).await;
+    let undo = admin
+        .submit("/changes?kind=asset-register", &format!("/changes/asset-register/{first}/undo"), &[])
+        .await;
     assert_eq!(undo.status, StatusCode::UNPROCESSABLE_ENTITY);
     let (_, Entry::Asset(asset)) = find(&app, "asset “h100-east-node”").await else { panic!("an asset") };
     assert_eq!(asset.price, 363_000.into());
     // What an undoing would break is refused with the reason.
-    let undo =
-        admin.submit("/asset-register/changes", &format!("/asset-register/changes/{id}/undo"), &[]).await;
+    let undo = admin
+        .submit("/changes?kind=asset-register", &format!("/changes/asset-register/{id}/undo"), &[])
+        .await;
     assert_eq!(undo.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert_eq!(revision(&app).await, 3);
 }
@@ -456,8 +468,8 @@ async fn readings_are_taken_whole_or_refused_with_the_row(db: PgPool) {
     assert!(flash.contains("A meter started again once, first in row 2"), "{flash}");
     admin
         .submit(
-            "/asset-register/changes",
-            &format!("/asset-register/changes/{}/undo", newest_change(&app).await),
+            "/changes?kind=asset-register",
+            &format!("/changes/asset-register/{}/undo", newest_change(&app).await),
             &[],
         )
         .await;
@@ -475,11 +487,11 @@ async fn readings_are_taken_whole_or_refused_with_the_row(db: PgPool) {
     load(&mut admin, address, format!("{head}{}{}", day(2, 300), day(3, 300)).as_bytes()).await;
     assert_eq!(september(&mut admin).await[2], json!(["10643.41"]));
     let second = newest_change(&app).await;
-    let undo = |id: i64| format!("/asset-register/changes/{id}/undo");
-    let conflicts = admin.submit("/asset-register/changes", &undo(first), &[]).await;
+    let undo = |id: i64| format!("/changes/asset-register/{id}/undo");
+    let conflicts = admin.submit("/changes?kind=asset-register", &undo(first), &[]).await;
     assert_eq!(conflicts.status, StatusCode::UNPROCESSABLE_ENTITY);
     for (id, expected) in [(second, "10606.11"), (first, "10619.01")] {
-        let undone = admin.submit("/asset-register/changes", &undo(id), &[]).await;
+        let undone = admin.submit("/changes?kind=asset-register", &undo(id), &[]).await;
         assert_eq!(undone.status, StatusCode::SEE_OTHER, "{}", html::text(&undone.body, "main ul"));
         assert_eq!(september(&mut admin).await[2], json!([expected]));
     }
@@ -510,7 +522,7 @@ async fn what_people_write_is_text_everywhere(db: PgPool) {
         "/clusters/h100-east",
         "/clusters/h100-east/2026-09",
         "/asset-register/costs",
-        "/asset-register/changes",
+        "/changes?kind=asset-register",
     ] {
         let page = admin.get(address).await;
         assert_eq!(page.status, StatusCode::OK, "{address}");
@@ -556,7 +568,7 @@ async fn nothing_of_it_is_open_to_leads(db: PgPool) {
         .iter()
         .filter(|line| line.path.starts_with("/clusters") || line.path.starts_with("/asset-register"))
         .collect();
-    assert_eq!(own.len(), 24);
+    assert_eq!(own.len(), 19);
     for line in own {
         let path = [
             ("{cluster}", "h100-east"),

@@ -8,6 +8,7 @@ use serde_json::Value;
 use sqlx::PgPool;
 
 use crate::support::app::Answer;
+use crate::support::changes::decide;
 use crate::support::configuration::{pool, rule, team, to_pool, write};
 use crate::support::{Focus, TestApp, TestLedger, html};
 
@@ -326,7 +327,7 @@ async fn an_experiment_is_renamed_assigned_and_merged_on_its_page(db: PgPool) {
         admin.submit("/experiments/seg-1", "/experiments/seg-1/merge", &[("into", "seg-2")]).await;
     let change = looked_at.location().to_owned();
     assert_eq!(admin.get("/experiments/seg-1").await.status, StatusCode::OK);
-    admin.submit("/rules", &format!("{change}/apply"), &[]).await;
+    admin.submit("/rules", &decide(&change, "apply"), &[]).await;
     for (address, location) in [
         ("/experiments/seg-1", "/experiments/seg-2"),
         ("/experiments/seg-1.json?period=2026-09", "/experiments/seg-2.json?period=2026-09"),

@@ -3,6 +3,7 @@
 use axum::http::StatusCode;
 use gpuledger::accounts::Role;
 use gpuledger::allocation::{Budget, BudgetOf, BudgetPeriod, Edit, Entry, Months, Target};
+use gpuledger::changes::Document as _;
 use gpuledger::ledger::{Decision, WhenUnsure};
 use gpuledger::money::{Currency, Decimal};
 use serde_json::Value;
@@ -256,7 +257,7 @@ async fn what_needs_attention_goes_away_when_it_is_done(db: PgPool) {
     let address = html::attributes(&page, "#attention a", "href").remove(0);
     assert_eq!(finance.get(&address).await.status, StatusCode::OK, "{address}");
     let id = found[0]["budget"].as_i64().unwrap();
-    let before = gpuledger::allocation::configuration(&mut db, 99).await.unwrap().entries.remove(&id);
+    let before = gpuledger::allocation::Configuration::as_of(&mut db, 99).await.unwrap().entries.remove(&id);
     change(&mut db, vec![Edit { id, before, after: None }]).await;
     assert!(attention(&mut finance).await.is_empty());
 

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 
 use super::clusters::{ask, change, entered, load, newest_change, publish, september};
+use crate::support::changes::decide;
 use crate::support::{Focus, TestApp, TestLedger, html};
 
 /// The months from October to the last that is over.
@@ -28,6 +29,11 @@ async fn described(app: &mut TestApp) -> Value {
             || item["provider"] == "On-premises"
     });
     of_ours.map(|item| json!([item["kind"], item["state"], item["months"], item["month"]])).collect()
+}
+
+/// Where the loading of readings is undone, by the page of the change that it was.
+fn undo_readings(page: &str) -> String {
+    decide(page, "undo").replace("/asset-register/", "/readings/")
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -73,7 +79,7 @@ async fn the_overview_tells_which_months_are_to_be_published_and_leads_nothing(d
     assert!(said.contains("1 proposed change of our own clusters waits for an administrator."), "{said}");
     assert!(html::text(&admin.get("/overview").await.body, "#attention").contains("waits for you."));
     let id = newest_change(&admin).await;
-    admin.submit("/asset-register/changes", &format!("/asset-register/changes/{id}/discard"), &[]).await;
+    admin.submit("/changes?kind=asset-register", &format!("/changes/asset-register/{id}/discard"), &[]).await;
 
     publish(&mut admin, "h100-east", "2026-09").await;
     assert_eq!(described(&mut finance).await, json!([later]));
@@ -112,7 +118,7 @@ async fn a_proposal_says_what_it_would_move_and_a_change_what_it_moved(db: PgPoo
     for text in ["What it would move", "September 2026", "published", "10,619.01", "10,756.00", "+136.99"] {
         assert!(section.contains(text), "{text}: {section}");
     }
-    assert!(html::text(&page.body, "main").contains("an administrator decides"));
+    assert!(html::text(&page.body, "main").contains("Administrators see this proposal"));
     assert!(
         !page.body.contains("Apply this change")
             && admin.get(&address).await.body.contains("Apply this change")
@@ -122,7 +128,7 @@ async fn a_proposal_says_what_it_would_move_and_a_change_what_it_moved(db: PgPoo
 
     // A wish that somebody was faster than says so.
     let other = change(&mut finance, "asset “h100-east-node”", &[("price", "370000")]).await;
-    admin.submit(&address, &format!("{address}/apply"), &[]).await;
+    admin.submit(&address, &decide(&address, "apply"), &[]).await;
     let late = admin.get(other.location()).await.body;
     assert!(
         late.contains("Somebody changed this meanwhile") && !late.contains("Apply this change"),
@@ -147,7 +153,7 @@ async fn a_proposal_says_what_it_would_move_and_a_change_what_it_moved(db: PgPoo
     assert_eq!(page.status, StatusCode::OK);
     let section = html::text(&page.body, "#moves");
     assert!(section.contains("No amounts of any month up to now."), "{section}");
-    let discard = format!("{}/discard", named.location());
+    let discard = decide(named.location(), "discard");
     finance.submit(named.location(), &discard, &[]).await;
     let page = finance.get(named.location()).await;
     assert!(html::texts(&page.body, "#moves").is_empty() && page.body.contains("Discarded "));
@@ -179,10 +185,10 @@ async fn finance_takes_readings_back_and_no_other_change(db: PgPool) {
     assert_eq!(of_september(&ask(&mut finance, &format!("{first}.json")).await["moves"])[2], "-0.20");
     assert!(finance.get(&second).await.body.contains("Undo this change"));
 
-    let undone = finance.submit("/clusters", &format!("{first}/take-back"), &[]).await;
+    let undone = finance.submit("/clusters", &undo_readings(&first), &[]).await;
     assert_eq!(undone.status, StatusCode::UNPROCESSABLE_ENTITY, "others stand for them");
     for address in [&second, &first] {
-        let undone = finance.submit("/clusters", &format!("{address}/take-back"), &[]).await;
+        let undone = finance.submit("/clusters", &undo_readings(address), &[]).await;
         assert_eq!(undone.status, StatusCode::SEE_OTHER, "{}", html::text(&undone.body, "main"));
     }
     assert_eq!(september(&mut finance).await, before);
@@ -190,16 +196,17 @@ async fn finance_takes_readings_back_and_no_other_change(db: PgPool) {
     assert!(page.contains("Undone") && !page.contains("Undo this change"), "{page}");
 
     // What was entered is not theirs to undo, by neither way.
-    for what in ["take-back", "undo"] {
-        let address = format!("/asset-register/changes/{entered}/{what}");
+    for what in ["readings", "asset-register"] {
+        let address = format!("/changes/{what}/{entered}/undo");
         let refused = finance.submit("/clusters", &address, &[]).await;
         assert_eq!(refused.status, StatusCode::FORBIDDEN, "{what}");
     }
-    let count: i64 =
-        sqlx::query_scalar("select count(*) from asset_register_changes where status = 'applied'")
-            .fetch_one(&app.db)
-            .await
-            .unwrap();
+    let count: i64 = sqlx::query_scalar(
+        "select count(*) from changes where kind = 'asset-register' and status = 'applied'",
+    )
+    .fetch_one(&app.db)
+    .await
+    .unwrap();
     assert_eq!(count, 2, "the cluster and its meter");
 }
 
@@ -222,7 +229,7 @@ async fn what_undoing_readings_would_move_is_what_it_moves(db: PgPool) {
     for address in [&addresses[1], &addresses[2]] {
         let described = of_september(&ask(&mut admin, &format!("{address}.json")).await["undoing"]);
         assert_eq!(described[0], september(&mut admin).await[2][0], "{address}");
-        admin.submit("/clusters", &format!("{address}/take-back"), &[]).await;
+        admin.submit("/clusters", &undo_readings(address), &[]).await;
         assert_eq!(described[1], september(&mut admin).await[2][0], "{address}");
     }
     // 200 kWh on the first day is there again: 1.60 kWh less than the model says, × 1.25 × 0.20.

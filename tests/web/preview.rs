@@ -12,6 +12,7 @@ use serde_json::Value;
 use sqlx::PgPool;
 
 use crate::support::app::Answer;
+use crate::support::changes::decide;
 use crate::support::configuration::{rule, team, write};
 use crate::support::{Focus, TestApp, TestLedger, html};
 
@@ -136,22 +137,22 @@ async fn draft_in_conflict_says_so_and_what_to_do(db: PgPool) {
         let page = browser.get(&draft).await;
         let described = html::text(&page.body, ".notice");
         assert!(described.starts_with("Somebody changed this meanwhile"), "{described}");
-        assert!(described.contains("Draft it again") && described.contains("team Sight"), "{described}");
+        assert!(described.contains("Make it again") && described.contains("team Sight"), "{described}");
         // What would be refused is not offered, but the draft can be discarded.
         let mut forms = html::attributes(&page.body, "main form", "action");
-        forms.retain(|action| action.starts_with(&draft));
-        assert_eq!(forms, [format!("{draft}/discard")]);
+        forms.retain(|action| action.starts_with("/changes/"));
+        assert_eq!(forms, [decide(&draft, "discard")]);
     }
     let it: Value = serde_json::from_str(&finance.get(&format!("{draft}.json")).await.body).unwrap();
     assert_eq!(it["conflicts"], serde_json::json!(["team Sight"]));
-    let refused = admin.submit("/rules", &format!("{draft}/apply"), &[]).await;
+    let refused = admin.submit("/rules", &decide(&draft, "apply"), &[]).await;
     assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
     // Undone, it is as when it was drafted.
     let last = html::attributes(&admin.get("/changes").await.body, "tbody th a", "href").remove(0);
-    let undone = admin.submit("/rules", &format!("{last}/undo"), &[]).await;
+    let undone = admin.submit("/rules", &decide(&last, "undo"), &[]).await;
     assert_eq!(undone.status, StatusCode::SEE_OTHER, "{last}");
     assert!(!admin.get(&draft).await.body.contains("Somebody changed this meanwhile"));
-    assert_eq!(admin.submit("/rules", &format!("{draft}/apply"), &[]).await.status, StatusCode::SEE_OTHER);
+    assert_eq!(admin.submit("/rules", &decide(&draft, "apply"), &[]).await.status, StatusCode::SEE_OTHER);
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

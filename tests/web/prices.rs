@@ -13,6 +13,7 @@ use serde_json::Value;
 use sqlx::PgPool;
 
 use crate::support::app::{Answer, file_head};
+use crate::support::changes::decide;
 use crate::support::configuration::{rule, team, write};
 use crate::support::{Focus, TestApp, TestLedger, html};
 
@@ -121,7 +122,7 @@ async fn a_price_that_is_entered_holds_at_once_and_is_undone(db: PgPool) {
     assert_eq!(admin.submit(&offer, &offer, &changed).await.status, StatusCode::SEE_OTHER);
     assert_eq!(listed(&mut admin, "supplier=Vultr").await[0].1, "3.6");
 
-    let undone = admin.submit("/prices/changes/1", "/prices/changes/1/undo", &[]).await;
+    let undone = admin.submit("/prices/changes/1", "/changes/prices/1/undo", &[]).await;
     assert_eq!(undone.status, StatusCode::UNPROCESSABLE_ENTITY, "a later change touched it");
     assert!(undone.body.contains("A later change touched these"));
     assert!(!undone.body.contains("Somebody changed this meanwhile"));
@@ -129,9 +130,9 @@ async fn a_price_that_is_entered_holds_at_once_and_is_undone(db: PgPool) {
     assert!(
         page.contains("A later change touched these") && !page.contains("Somebody changed this meanwhile")
     );
-    admin.submit("/prices/changes/2", "/prices/changes/2/undo", &[]).await;
+    admin.submit("/prices/changes/2", "/changes/prices/2/undo", &[]).await;
     assert_eq!(listed(&mut admin, "supplier=Vultr").await, vultr);
-    admin.submit("/prices/changes/1", "/prices/changes/1/undo", &[]).await;
+    admin.submit("/prices/changes/1", "/changes/prices/1/undo", &[]).await;
     assert_eq!(listed(&mut admin, "supplier=Vultr").await, []);
     let changes = json(&mut admin, "/prices/changes.json").await;
     assert_eq!((&changes["total"], &changes["limit"]), (&2.into(), &200.into()));
@@ -144,7 +145,7 @@ async fn a_price_that_is_entered_holds_at_once_and_is_undone(db: PgPool) {
         "3.6"
     );
     assert!(
-        html::text(&admin.get("/prices/changes").await.body, "main")
+        html::text(&admin.get("/changes?kind=prices").await.body, "main")
             .contains("Vultr 8x H100, on demand: added")
     );
 }
@@ -203,7 +204,7 @@ async fn a_file_is_looked_at_before_it_changes_anything(db: PgPool) {
     let edits = html::text(&page, "#edits");
     assert!(edits.contains("gpu_8x_h100_sxm5, us-east-1") && edits.contains("3.50 USD"), "{edits}");
 
-    assert_eq!(admin.submit(&address, &format!("{address}/apply"), &[]).await.status, StatusCode::SEE_OTHER);
+    assert_eq!(admin.submit(&address, &decide(&address, "apply"), &[]).await.status, StatusCode::SEE_OTHER);
     let entered = listed(&mut admin, "only=entered").await;
     assert_eq!(entered, [("Lambda".into(), "3.5".into()), ("Lambda".into(), "0.79".into())]);
     let list = json(&mut admin, "/prices.json?only=entered").await;
@@ -254,22 +255,25 @@ async fn finance_proposes_and_an_administrator_applies_or_discards(db: PgPool) {
     let proposed = enter(&mut finance, &ENTERED).await;
     assert_eq!(proposed.location(), "/prices/changes/1");
     assert_eq!(listed(&mut finance, "supplier=Vultr").await, []);
-    assert!(finance.get("/prices/changes/1").await.body.contains("an administrator decides"));
+    assert!(finance.get("/prices/changes/1").await.body.contains("Administrators see this proposal"));
     assert_eq!(
-        finance.submit("/prices/changes/1", "/prices/changes/1/apply", &[]).await.status,
+        finance.submit("/prices/changes/1", "/changes/prices/1/apply", &[]).await.status,
         StatusCode::FORBIDDEN
     );
     let file = load(&mut finance, "Lambda", SKYPILOT).await.location().to_owned();
     let why = [("reason", "their new list")];
-    finance.submit(&file, &format!("{file}/propose"), &why).await;
+    finance.submit(&file, &decide(&file, "propose"), &why).await;
     assert!(html::text(&admin.get("/prices").await.body, "main").contains("2 proposals need review"));
-    admin.submit("/prices/changes/1", "/prices/changes/1/apply", &[]).await;
-    admin.submit(&file, &format!("{file}/discard"), &[]).await;
+    admin.submit("/prices/changes/1", "/changes/prices/1/apply", &[]).await;
+    admin.submit(&file, &decide(&file, "discard"), &[]).await;
     assert_eq!(listed(&mut finance, "only=entered").await, [("Vultr".into(), "3.75".into())]);
-    admin.submit("/prices/changes/1", &format!("{file}/apply"), &[]).await;
+    admin.submit("/prices/changes/1", &decide(&file, "apply"), &[]).await;
     assert_eq!(listed(&mut finance, "only=entered").await.len(), 1, "what is discarded stays discarded");
     let page = html::text(&admin.get("/prices/changes/1").await.body, "main");
-    assert!(page.contains("by finance@example.org") && page.contains("as revision 1 of the list"), "{page}");
+    assert!(
+        page.contains("by finance@example.org") && page.contains("as revision 1 of the price list"),
+        "{page}"
+    );
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -284,7 +288,7 @@ async fn an_offer_that_is_shipped_is_removed_and_brought_back(db: PgPool) {
     assert_eq!(admin.submit(&offer, &format!("{offer}/remove"), &[]).await.status, StatusCode::SEE_OTHER);
     assert_eq!(listed(&mut admin, aws).await, []);
     assert_eq!(admin.get(&offer).await.status, StatusCode::NOT_FOUND);
-    admin.submit("/prices/changes/1", "/prices/changes/1/undo", &[]).await;
+    admin.submit("/prices/changes/1", "/changes/prices/1/undo", &[]).await;
     assert_eq!(listed(&mut admin, aws).await, [("AWS".into(), "6.88".into())]);
 }
 
@@ -350,7 +354,7 @@ async fn texts_without_end_and_nuls_are_refused_in_words(db: PgPool) {
     );
     assert!(report.contains("text without a NUL character"), "{report}");
     let file = answer.location();
-    let refused = admin.submit(file, &format!("{file}/propose"), &[("reason", reason)]).await;
+    let refused = admin.submit(file, &decide(file, "propose"), &[("reason", reason)]).await;
     assert_eq!(refused.status, StatusCode::BAD_REQUEST);
 }
 
@@ -359,7 +363,7 @@ async fn a_file_that_is_sent_again_finds_its_preview_and_old_ones_go(db: PgPool)
     let mut admin = TestApp::new(db.clone()).signed_in(Role::Admin).await;
     let first = load(&mut admin, "Lambda", SKYPILOT).await.location().to_owned();
     assert_eq!(load(&mut admin, "Lambda", SKYPILOT).await.location(), first);
-    sqlx::query("update price_changes set made_at = now() - interval '31 days'").execute(&db).await.unwrap();
+    sqlx::query("update changes set made_at = now() - interval '31 days'").execute(&db).await.unwrap();
     let second = load(&mut admin, "Lambda", SKYPILOT).await.location().to_owned();
     assert_ne!(second, first);
     assert_eq!(admin.get(&first).await.status, StatusCode::NOT_FOUND);
@@ -376,23 +380,23 @@ async fn a_list_of_changes_says_where_it_stops_and_a_change_how_many_it_lost(db:
     };
     let change = load(&mut admin, "", &format!("{head}{}", rows("3"))).await.location().to_owned();
     let later = load(&mut admin, "", &format!("{head}{}", rows("3.1"))).await.location().to_owned();
-    admin.submit(&later, &format!("{later}/apply"), &[]).await;
+    admin.submit(&later, &decide(&later, "apply"), &[]).await;
     let page = html::text(&admin.get(&change).await.body, "main");
     assert!(page.contains("and 5 more"), "{page}");
-    let refused = admin.submit(&change, &format!("{change}/propose"), &[]).await;
+    let refused = admin.submit(&change, &decide(&change, "propose"), &[]).await;
     assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "it is in conflict");
 
     sqlx::query(
-        "insert into price_changes (status, summary, edits, made_at, made_by)
-         select 'discarded', 'one of many', '[]', now(), 'somebody' from generate_series(1, 205)",
+        "insert into changes (kind, status, summary, edits, made_at, made_by)
+         select 'prices', 'discarded', 'one of many', '[]', now(), 'somebody' from generate_series(1, 205)",
     )
     .execute(&db)
     .await
     .unwrap();
     let list = json(&mut admin, "/prices/changes.json").await;
     assert_eq!((list["changes"].as_array().unwrap().len(), &list["total"]), (200, &207.into()));
-    let page = html::text(&admin.get("/prices/changes").await.body, "main");
-    assert!(page.contains("The latest 200 of 207"), "{page}");
+    let page = html::text(&admin.get("/changes?kind=prices").await.body, "main");
+    assert!(page.contains("207: one of many") && page.contains("Page 1 of 5"), "{page}");
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -400,18 +404,18 @@ async fn what_was_decided_before_is_said_and_what_never_was_is_not_found(db: PgP
     let mut admin = TestApp::new(db).signed_in(Role::Admin).await;
     enter(&mut admin, &ENTERED).await;
     for act in ["apply", "undo", "propose", "discard"] {
-        let answer = admin.submit("/prices/new", &format!("/prices/changes/77/{act}"), &[]).await;
+        let answer = admin.submit("/prices/new", &format!("/changes/prices/77/{act}"), &[]).await;
         assert_eq!(answer.status, StatusCode::NOT_FOUND, "{act}");
     }
     let one = "/prices/changes/1";
     for (act, sentence) in [
         ("apply", "it was applied by"),
         ("propose", "it was applied by"),
-        ("undo", "Done"),
+        ("undo", "Undone. It is revision"),
         ("undo", "it was undone by"),
         ("discard", "it was undone by"),
     ] {
-        let answer = admin.submit(one, &format!("{one}/{act}"), &[]).await;
+        let answer = admin.submit(one, &decide(one, act), &[]).await;
         assert_eq!(answer.status, StatusCode::SEE_OTHER, "{act}");
         let page = admin.get(answer.location()).await.body;
         assert!(page.contains(sentence), "{act}: {page}");
@@ -419,7 +423,7 @@ async fn what_was_decided_before_is_said_and_what_never_was_is_not_found(db: PgP
     // A file that changes nothing is no proposal.
     let csv = admin.get("/prices.csv").await.body;
     let draft = load(&mut admin, "", &csv).await.location().to_owned();
-    admin.submit(one, &format!("{draft}/propose"), &[]).await;
+    admin.submit(one, &decide(&draft, "propose"), &[]).await;
     assert_eq!(json(&mut admin, &format!("{draft}.json")).await["change"]["status"], "drafted");
 }
 

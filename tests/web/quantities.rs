@@ -4,6 +4,7 @@ use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
 use gpuledger::accounts::Role;
 use gpuledger::allocation::{Edit, Entry, Split, Target, Team};
+use gpuledger::changes::Document as _;
 use serde_json::Value;
 use sqlx::PgPool;
 
@@ -131,7 +132,7 @@ async fn entered_quantities_divide_shared_costs_and_tell_what_a_unit_costs(db: P
 async fn a_team_is_counted_with_those_inside_it(db: PgPool) {
     let (ledger, mut finance) = app(db).await;
     let mut connection = ledger.db.acquire().await.unwrap();
-    let configuration = gpuledger::allocation::configuration(&mut connection, 1000).await.unwrap();
+    let configuration = gpuledger::allocation::Configuration::as_of(&mut connection, 1000).await.unwrap();
     let is_speech = |entry: &Entry| matches!(entry, Entry::Team(team) if team.handle == "speech");
     let (id, before) = configuration.entries.iter().find(|(_, entry)| is_speech(entry)).unwrap();
     let after = Entry::Team(Team {

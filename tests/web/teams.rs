@@ -2,8 +2,9 @@
 
 use axum::http::StatusCode;
 use gpuledger::accounts::Role;
-use gpuledger::allocation::{self, Edit, Entry, Months, SharedCostPool, Split, Target, Team};
+use gpuledger::allocation::{Edit, Entry, Months, SharedCostPool, Split, Target, Team};
 use gpuledger::audit::Actor;
+use gpuledger::changes;
 use gpuledger::clock;
 use gpuledger::exchange::{self, Rate};
 use gpuledger::money::{Currency, Decimal};
@@ -14,6 +15,7 @@ use sqlx::PgPool;
 
 use crate::allocation::exact;
 use crate::support::app::Answer;
+use crate::support::changes::decide;
 use crate::support::configuration::{change, pool, rule, team, to_pool, write};
 use crate::support::{Focus, TestApp, TestLedger, html};
 
@@ -488,7 +490,7 @@ async fn a_reorganization_that_was_undone_is_not_read_through_the_past(db: PgPoo
     let read = described(&mut lead).await;
     assert!(read.len() > 12, "{read:?}");
     let change = html::attributes(&admin.get("/changes").await.body, "tbody th a", "href").remove(0);
-    let undone = admin.submit(sheet, &format!("{change}/undo"), &[]).await;
+    let undone = admin.submit(sheet, &decide(&change, "undo"), &[]).await;
     assert_eq!(undone.status, StatusCode::SEE_OTHER);
     assert_eq!(described(&mut lead).await, Vec::<String>::new());
     // Who sees everything reads each step as it was.
@@ -596,7 +598,7 @@ async fn every_team_is_charged_the_same_on_every_page_and_file(db: PgPool) {
         ledger.deliver(&format!("{seed}.csv"), &exact::bill(&mut chance, month)).await;
         exact::surroundings(&mut db, &mut chance).await;
         let entries = exact::organization(&mut chance);
-        let ids = allocation::entry_ids(&mut db, entries.len()).await.unwrap();
+        let ids = changes::entry_ids(&mut db, entries.len()).await.unwrap();
         let gone = written.drain(..).map(|(id, entry)| Edit { id, before: Some(entry), after: None });
         let come = ids.iter().zip(&entries);
         let come = come.map(|(id, entry)| Edit { id: *id, before: None, after: Some(entry.clone()) });

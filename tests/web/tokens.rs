@@ -11,7 +11,6 @@ use crate::support::{Focus, TestApp, TestLedger, html};
 
 /// By hand: a page that is added for people is not yet one for scripts.
 const FOR_SCRIPTS: &[&str] = &[
-    "/asset-register/changes",
     "/asset-register/changes.json",
     "/asset-register/changes/{change}",
     "/asset-register/{kind}",
@@ -55,7 +54,6 @@ const FOR_SCRIPTS: &[&str] = &[
     "/prices",
     "/prices.csv",
     "/prices.json",
-    "/prices/changes",
     "/prices/changes.json",
     "/prices/changes/{change}",
     "/quantities",

@@ -4,6 +4,7 @@ use super::super::entry::{Entry, Target};
 use super::super::label::{handle_of, normalized};
 use super::super::rule::{Condition, Test, pattern};
 use super::{Found, pool};
+use crate::changes::Entry as _;
 
 /// More characters than this make no name, pattern or spelling.
 const LONGEST: usize = 300;

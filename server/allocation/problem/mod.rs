@@ -8,20 +8,11 @@ mod unique;
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 use super::configuration::Configuration;
 use super::entry::Entry;
+use crate::changes::{Entry as _, Problem};
 use crate::period::BillingMonth;
 use crate::stop;
-
-/// A sentence for whoever wrote it, and what it is about.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Problem {
-    /// `rule Support`.
-    pub of: String,
-    pub message: String,
-}
 
 /// Everything that is wrong, each thing once.
 pub fn problems(configuration: &Configuration) -> Vec<Problem> {

@@ -6,6 +6,7 @@ use super::super::configuration::{Configuration, MonthConfiguration};
 use super::super::entry::Entry;
 use super::super::label::{Label, normalized};
 use super::Found;
+use crate::changes::Entry as _;
 use crate::period::BillingMonth;
 
 /// Handles, spellings and accounts that mean two things in one month.

@@ -8,6 +8,7 @@ use super::identity::identity;
 use super::kind::Kind;
 use super::read::read;
 use super::write::cells;
+use crate::changes::Entry as _;
 use crate::stop;
 
 /// Why a row of a file is not taken. The header is row 0.

@@ -4,6 +4,7 @@
 
 mod size;
 
+use crate::changes::Document as _;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
@@ -534,7 +535,7 @@ impl Answers {
         sequence: i64,
     ) -> sqlx::Result<Arc<Configuration>> {
         let version = self.version(db, sequence).await?;
-        self.configurations.get(version, allocation::configuration(db, sequence)).await
+        self.configurations.get(version, allocation::Configuration::as_of(db, sequence)).await
     }
 
     /// The list of prices as of a revision that there is.

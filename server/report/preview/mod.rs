@@ -15,7 +15,8 @@ use super::snapshot::{Allocation, Names, Snapshot};
 use super::sums::sums_of;
 use super::{Answers, CostBasis, Grouping, Question};
 use crate::accounts::Viewer;
-use crate::allocation::{self, Change, Configuration, Edit, Entry, MonthAllocation, MonthConfiguration};
+use crate::allocation::{self, Configuration, Edit, Entry, MonthAllocation, MonthConfiguration};
+use crate::changes::{Change, Document as _};
 use crate::exchange::{self, Rates, Used};
 use crate::ledger::{self, Visible};
 use crate::money::{Currency, Decimal};
@@ -82,9 +83,13 @@ struct Sides {
 }
 
 /// Looks at what a change does, or did.
-pub async fn preview(db: &mut PgConnection, answers: &Answers, change: &Change) -> sqlx::Result<Preview> {
+pub async fn preview(
+    db: &mut PgConnection,
+    answers: &Answers,
+    change: &Change<Edit>,
+) -> sqlx::Result<Preview> {
     let now = ledger::sequence(&mut *db).await?;
-    let (sequence, before) = match change.applied_sequence {
+    let (sequence, before) = match change.outline.applied_version {
         Some(applied) => (applied, answers.configuration(db, applied - 1).await?),
         None => (now, answers.configuration(db, now).await?),
     };

@@ -19,10 +19,11 @@ use super::rules::sent;
 use super::{OfMonth, configuration_now, is_at_once, reason, send};
 use crate::accounts::Viewer;
 use crate::allocation::{
-    self, About, Configuration, CostCentre, Edit, Entry, Experiment, Label, Meaning, Project, Team, Value,
-    handle_of, normalized, normalized_key,
+    Configuration, CostCentre, Edit, Entry, Experiment, Label, Meaning, Project, Team, Value, handle_of,
+    normalized, normalized_key,
 };
 use crate::audit::Actor;
+use crate::changes::{self, About, Entry as _};
 use crate::clock;
 use crate::period::BillingMonth;
 use crate::report::{self, Answers, Grouping, Spelling, Spellings, Written, needs_no_entry};
@@ -233,7 +234,7 @@ pub async fn map(
             None => answers.latest_month(&mut db, &Viewer::Everything).await?.ok_or(Error::NotFound)?,
         };
         let spellings = report::spellings(&mut db, &answers, &configuration.of_month(month), label).await?;
-        let mut ids = allocation::entry_ids(&mut db, spellings.lines.len()).await?.into_iter();
+        let mut ids = changes::entry_ids(&mut db, spellings.lines.len()).await?.into_iter();
         let new = |line: &Spelling| -> Result<Edit> {
             let entry = called(label, name_of(line))?;
             Ok(Edit { id: ids.next().unwrap_or_default(), before: None, after: Some(entry) })
@@ -324,7 +325,7 @@ async fn spelled(
 }
 
 async fn new_id(db: &mut PgConnection) -> sqlx::Result<i64> {
-    Ok(allocation::entry_ids(db, 1).await?.pop().unwrap_or_default())
+    Ok(changes::entry_ids(db, 1).await?.pop().unwrap_or_default())
 }
 
 impl Wish {

@@ -1,8 +1,5 @@
-//! How charges get their owners: rules, shared costs, the organization, labels, and every change of them.
+//! How charges get their owners: rules, shared costs, the organization, labels.
 
-pub mod change;
-pub mod changes;
-mod differences;
 pub mod labels;
 pub mod organization;
 pub mod rule_form;
@@ -14,16 +11,17 @@ use axum::response::Response;
 use serde::Deserialize;
 use sqlx::PgConnection;
 
+use super::changes::conflicts;
 use super::error::{Error, Result};
 use super::extract::cookie;
 use super::layout::Layout;
 use super::respond::As;
 use super::{Access, paths, respond};
 use crate::accounts::Viewer;
-use crate::allocation::{self, About, Configuration, Drafted, Edit, Enacted, Entry, Label, Problem, Sheet};
+use crate::allocation::{Configuration, Edit, Entry, Label, Sheet};
 use crate::audit::Actor;
+use crate::changes::{self, About, Document as _, Outcome, Problem, Right};
 use crate::clock;
-use crate::ledger;
 use crate::period::BillingMonth;
 use crate::report::Answers;
 
@@ -63,8 +61,7 @@ impl OfMonth {
 
 /// The configuration as it holds now.
 pub async fn configuration_now(db: &mut PgConnection) -> sqlx::Result<Configuration> {
-    let sequence = ledger::sequence(&mut *db).await?;
-    allocation::configuration(db, sequence).await
+    Ok(Configuration::current(db).await?.1)
 }
 
 /// What became of edits that somebody sent.
@@ -86,24 +83,29 @@ pub async fn send(
     let about = about.into();
     if let Some(back) = at_once {
         let mut response = respond::see_other(back);
-        match allocation::enact(db, edits, about, by, clock::now()).await? {
-            Enacted::As { change, sequence } => {
-                let sentence = format!("Done: {}. It is version {sequence}.", about.summary);
+        match changes::change::<Configuration>(db, edits, about, Right::Apply, by, clock::now()).await? {
+            Outcome::At { change, version } => {
+                let sentence = format!("Done: {}. It is version {version}.", about.summary);
                 cookie::leave_undo(&mut response, &sentence, change);
             }
-            Enacted::Nothing => {
+            Outcome::Waits(_) | Outcome::Nothing | Outcome::Decided => {
                 cookie::leave_flash(&mut response, "Nothing changed: it was so before.");
             }
-            Enacted::Refused(problems) => return Ok(Sent::Refused(problems)),
-            Enacted::Conflict(of) => return Ok(Sent::Refused(conflicts(&of))),
+            Outcome::Refused(problems) => return Ok(Sent::Refused(problems)),
+            Outcome::Conflict(of) => return Ok(Sent::Refused(conflicts(&of))),
         }
         return Ok(Sent::To(response));
     }
-    match allocation::draft(db, edits, about, by, clock::now()).await? {
-        Drafted::As(change) => Ok(Sent::To(respond::see_other(paths::Change { change: As::page(change) }))),
-        Drafted::Refused(problems) => Ok(Sent::Refused(problems)),
-        Drafted::Nothing => Ok(Sent::Refused(vec![problem("this form", "nothing in it was changed")])),
-    }
+    Ok(match changes::draft::<Configuration>(db, edits, None, about, by, clock::now()).await? {
+        Outcome::At { change, .. } | Outcome::Waits(change) => {
+            Sent::To(respond::see_other(paths::Change { change: As::page(change) }))
+        }
+        Outcome::Nothing | Outcome::Decided => {
+            Sent::Refused(vec![problem("this form", "nothing in it was changed")])
+        }
+        Outcome::Refused(problems) => Sent::Refused(problems),
+        Outcome::Conflict(of) => Sent::Refused(conflicts(&of)),
+    })
 }
 
 /// Whether what was sent is to hold at once: an administrator asked for it.
@@ -127,13 +129,6 @@ pub fn reason(text: &str) -> Option<&str> {
     Some(text.trim()).filter(|reason| !reason.is_empty())
 }
 
-fn conflicts(of: &[String]) -> Vec<Problem> {
-    let tell = |title: &String| {
-        problem(title, "somebody changed it meanwhile: look at it as it is now, and send it again")
-    };
-    of.iter().map(tell).collect()
-}
-
 pub fn problem(of: &str, message: &str) -> Problem {
     Problem { of: of.to_owned(), message: message.to_owned() }
 }
@@ -149,7 +144,7 @@ pub async fn rewrite(
     Ok(match since {
         None => vec![Edit { id, before: Some(before.clone()), after: Some(after) }],
         Some(month) => {
-            let new_id = allocation::entry_ids(db, 1).await?.pop().unwrap_or_default();
+            let new_id = changes::entry_ids(db, 1).await?.pop().unwrap_or_default();
             Edit::since(month, id, before, after, new_id)
         }
     })

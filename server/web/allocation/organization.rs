@@ -15,8 +15,9 @@ use super::super::paths;
 use super::super::respond::{self, As, Format};
 use super::rules::sent;
 use super::{Sent, configuration_now, is_at_once, month, problem, reason, rewrite, send};
-use crate::allocation::{self, About, Configuration, Edit, Entry, Problem, Row, Sheet, identity};
+use crate::allocation::{self, Configuration, Edit, Entry, Row, Sheet, identity};
 use crate::audit::Actor;
+use crate::changes::{self, About, Entry as _, Problem};
 use crate::compute::compute;
 
 /// Some ten thousand rows. All of a file is one change, which is looked at as a whole, entry by entry, before and after
@@ -157,7 +158,7 @@ pub async fn create(
     let why = value(&pairs, "reason").to_owned();
     let problems = match sheet.read(&form) {
         Ok(entry) => {
-            let id = allocation::entry_ids(&mut db, 1).await?.pop().unwrap_or_default();
+            let id = changes::entry_ids(&mut db, 1).await?.pop().unwrap_or_default();
             let summary = format!("New {}", entry.title());
             let about = About { summary: &summary, reason: reason(&why) };
             let edits = vec![Edit { id, before: None, after: Some(entry) }];
@@ -264,7 +265,7 @@ pub async fn load(
         Err(refused) => page.problems = vec![problem(&name, &refused.to_string())],
         Ok(rows) => {
             let new = rows.iter().filter(|(known, _)| known.is_none()).count();
-            let mut ids = allocation::entry_ids(&mut db, new).await?.into_iter();
+            let mut ids = changes::entry_ids(&mut db, new).await?.into_iter();
             let edits = rows.into_iter().map(|(known, after)| {
                 let (id, before) = match known {
                     Some((id, before)) => (id, Some(before)),

@@ -17,8 +17,9 @@ use super::super::{filters, paths, respond};
 use super::rule_form::{Choices, RuleForm};
 use super::{OfMonth, Sent, configuration_now, rewrite, send};
 use crate::accounts::Viewer;
-use crate::allocation::{self, Configuration, Edit, Entry, Months, Problem, Rule, Target};
+use crate::allocation::{self, Configuration, Edit, Entry, Months, Rule, Target};
 use crate::audit::Actor;
+use crate::changes::{self, Problem};
 use crate::exchange;
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
@@ -224,7 +225,7 @@ pub async fn create(
     let problems = match form.read() {
         Ok(read) => {
             let months = Months { first: read.since, last: read.last };
-            let id = allocation::entry_ids(&mut db, 1).await?.pop().unwrap_or_default();
+            let id = changes::entry_ids(&mut db, 1).await?.pop().unwrap_or_default();
             let after = Entry::Rule(Rule { months, ..read.rule });
             let mut edits = vec![Edit { id, before: None, after: Some(after) }];
             put(&configuration, &mut edits, id, read.position);

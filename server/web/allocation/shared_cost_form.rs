@@ -2,9 +2,9 @@
 
 use super::{month, problem};
 use crate::allocation::{
-    Configuration, Entry, FixedShare, Hours, HoursOf, Months, Problem, Recipient, SharedCostPool, Split,
-    handle_of,
+    Configuration, Entry, FixedShare, Hours, HoursOf, Months, Recipient, SharedCostPool, Split, handle_of,
 };
+use crate::changes::Problem;
 use crate::money::Decimal;
 use crate::period::BillingMonth;
 

@@ -14,11 +14,11 @@ use super::shared_cost_form::{Candidate, PoolForm, SPLITS};
 use super::{Sent, configuration_now, reason, rewrite, send};
 use crate::accounts::Viewer;
 use crate::allocation::{
-    self, About, Configuration, Divided, Edit, Entry, Hours, HoursOf, Months, Problem, Recipient,
-    SharedCostPool, Split, Target,
+    Configuration, Divided, Edit, Entry, Hours, HoursOf, Months, Recipient, SharedCostPool, Split, Target,
 };
 use crate::audit::Actor;
 use crate::billing::PricingCategory;
+use crate::changes::{self, About, Problem};
 use crate::exchange;
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
@@ -256,7 +256,7 @@ pub async fn create(
     let problems = match form.read() {
         Ok((pool, since)) => {
             let months = Months { first: since, last: pool.months.last };
-            let id = allocation::entry_ids(&mut db, 1).await?.pop().unwrap_or_default();
+            let id = changes::entry_ids(&mut db, 1).await?.pop().unwrap_or_default();
             let summary = format!("New shared costs “{}”", pool.name);
             let about = About { summary: &summary, reason: reason(form.value("reason")) };
             let edits =

@@ -3,10 +3,9 @@
 use serde::Deserialize;
 use sqlx::PgConnection;
 
-use crate::allocation::{
-    self, About, Budget, BudgetOf, BudgetPeriod, Configuration, Edit, Enacted, Entry, Months, Problem,
-};
+use crate::allocation::{Budget, BudgetOf, BudgetPeriod, Configuration, Edit, Entry, Months};
 use crate::audit::Actor;
+use crate::changes::{self, About, Outcome, Problem, Right};
 use crate::clock;
 use crate::money::Currency;
 use crate::period::BillingMonth;
@@ -196,11 +195,12 @@ pub async fn write(
     about: impl Into<About<'_>>,
     by: &Actor,
 ) -> sqlx::Result<Done> {
-    Ok(match allocation::enact(db, vec![edit], about, by, clock::now()).await? {
-        Enacted::As { change, .. } => Done::Written(change),
-        Enacted::Nothing => Done::Nothing,
-        Enacted::Refused(problems) => Done::Refused(problems),
-        Enacted::Conflict(_) => Done::Refused(vec![Problem {
+    let edits = vec![edit];
+    Ok(match changes::change::<Configuration>(db, edits, about, Right::Apply, by, clock::now()).await? {
+        Outcome::At { change, .. } => Done::Written(change),
+        Outcome::Nothing | Outcome::Waits(_) | Outcome::Decided => Done::Nothing,
+        Outcome::Refused(problems) => Done::Refused(problems),
+        Outcome::Conflict(_) => Done::Refused(vec![Problem {
             of: "this budget".to_owned(),
             message: "somebody else changed it meanwhile; look at it and try again".to_owned(),
         }]),

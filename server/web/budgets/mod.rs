@@ -21,8 +21,9 @@ use super::question::Asked;
 use super::respond::As;
 use super::{Access, filters, paths, respond};
 use crate::accounts::Viewer;
-use crate::allocation::{self, About, BudgetOf, Edit, Entry, Problem};
+use crate::allocation::{BudgetOf, Edit, Entry};
 use crate::audit::Actor;
+use crate::changes::{self, About, Problem};
 use crate::clock;
 use crate::exchange;
 use crate::money::Currency;
@@ -132,7 +133,7 @@ pub async fn add(
     if let Some(budget) = form.read(&configuration, &mut fields) {
         form::check_currency(&answers, &mut db, &budget, &mut fields).await?;
         if !fields.is_refused() {
-            let id = allocation::entry_ids(&mut db, 1).await?.first().copied().unwrap_or_default();
+            let id = changes::entry_ids(&mut db, 1).await?.first().copied().unwrap_or_default();
             let words = form::in_words(&configuration, &budget);
             let edit = Edit { id, before: None, after: Some(Entry::Budget(budget)) };
             let about = About { summary: &format!("New {words}"), reason: reason(&form.reason) };

@@ -17,10 +17,11 @@ use super::super::{filters, paths};
 use super::cluster::in_short;
 use super::{Sent, additions, right, send, to};
 use crate::audit::Actor;
+use crate::changes::{self, About, Document as _, Entry as _, Problem, Right};
 use crate::clock;
 use crate::onprem::{
-    self, About, AssetRegister, Edit, Entry, Field, Kind, Problem, RefusedCell, RefusedRow, Right, System,
-    Takes, cells, identity, read_file, systems, write_file,
+    self, AssetRegister, Edit, Entry, Field, Kind, RefusedCell, RefusedRow, System, Takes, cells, identity,
+    read_file, systems, write_file,
 };
 use crate::period::BillingMonth;
 
@@ -119,7 +120,7 @@ pub async fn index(
     mut db: Db,
 ) -> Result {
     let As { value: kind, format } = path.kind;
-    let (revision, asset_register) = onprem::current(&mut db).await?;
+    let (revision, asset_register) = onprem::AssetRegister::current(&mut db).await?;
     let entries = of_kind(&asset_register, kind, asked.cluster.as_deref());
     match format {
         Format::Html => respond::html(Page::new(layout, kind, asked, &asset_register)),
@@ -147,7 +148,7 @@ pub async fn load(
 ) -> Result {
     let (name, content) = upload.one_file(LARGEST_FILE).await?;
     let mut db = pool.acquire().await?;
-    let (_, asset_register) = onprem::current(&mut db).await?;
+    let (_, asset_register) = onprem::AssetRegister::current(&mut db).await?;
     let mut page = Page::new(layout, path.kind, Asked::default(), &asset_register);
     let entries = match read_file(path.kind, &content) {
         Ok(entries) => entries,
@@ -297,7 +298,7 @@ pub async fn new(
     mut db: Db,
 ) -> Result {
     let kind = path.kind;
-    let (_, asset_register) = onprem::current(&mut db).await?;
+    let (_, asset_register) = onprem::AssetRegister::current(&mut db).await?;
     let mut texts: BTreeMap<String, String> =
         kind.fields().iter().map(|field| (field.name.to_owned(), field.default.to_owned())).collect();
     let asked = pairs.iter().find(|(name, _)| name == "cluster").map(|(_, cluster)| cluster.as_str());
@@ -328,7 +329,7 @@ pub async fn create(
     Form(pairs): Form<Vec<(String, String)>>,
 ) -> Result {
     let kind = path.kind;
-    let (_, asset_register) = onprem::current(&mut db).await?;
+    let (_, asset_register) = onprem::AssetRegister::current(&mut db).await?;
     let texts: BTreeMap<String, String> = pairs.into_iter().collect();
     let title = format!("New {}", kind.one());
     let mut page = EntryPage::new(layout, kind, None, title, texts, &asset_register);
@@ -345,7 +346,7 @@ pub async fn create(
 }
 
 pub async fn edit(path: paths::AssetRegisterEntry, layout: Layout, mut db: Db) -> Result {
-    let (revision, asset_register) = onprem::current(&mut db).await?;
+    let (revision, asset_register) = onprem::AssetRegister::current(&mut db).await?;
     let entry = asset_register.entries.get(&path.entry).ok_or(Error::NotFound)?;
     let (kind, title) = (Kind::of(entry), filters::capital(&entry.title()));
     let mut texts = cells(entry);
@@ -362,9 +363,9 @@ pub async fn change(
 ) -> Result {
     let mut texts: BTreeMap<String, String> = pairs.into_iter().collect();
     // As it was when the form was opened: whoever changed it meanwhile is not overwritten.
-    let now = onprem::revision(&mut db).await?;
+    let now = changes::Kind::AssetRegister.version(&mut db).await?;
     let seen = texts.get("revision").and_then(|text| text.parse().ok()).filter(|seen| *seen <= now);
-    let asset_register = onprem::asset_register(&mut db, seen.unwrap_or(now)).await?;
+    let asset_register = onprem::AssetRegister::as_of(&mut db, seen.unwrap_or(now)).await?;
     let before = asset_register.entries.get(&path.entry).ok_or(Error::NotFound)?;
     let kind = Kind::of(before);
     if let Entry::Cluster(it) = before {
@@ -392,7 +393,7 @@ pub async fn change(
 }
 
 pub async fn remove(path: paths::AssetRegisterRemove, layout: Layout, by: Actor, mut db: Db) -> Result {
-    let (_, asset_register) = onprem::current(&mut db).await?;
+    let (_, asset_register) = onprem::AssetRegister::current(&mut db).await?;
     let before = asset_register.entries.get(&path.entry).ok_or(Error::NotFound)?;
     let kind = Kind::of(before);
     let page = EntryPage::new(

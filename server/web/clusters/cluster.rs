@@ -15,6 +15,7 @@ use super::super::respond::{As, Format};
 use super::super::{App, filters, paths, respond};
 use super::{chart, to, words};
 use crate::audit::Actor;
+use crate::changes::{Document as _, Entry as _};
 use crate::chart::Stack;
 use crate::clock;
 use crate::jobs::{self, HandedIn};
@@ -112,7 +113,7 @@ pub async fn show(
 ) -> Result {
     let As { value: handle, format } = path.cluster;
     let today = clock::now().date_naive();
-    let (revision, asset_register) = onprem::current(&mut db).await?;
+    let (revision, asset_register) = onprem::AssetRegister::current(&mut db).await?;
     let months = computed.of(&mut db, (revision, &asset_register), &handle, today).await?;
     let it = answers.cluster(&mut db, (revision, &asset_register), &handle, &months, today).await?;
     let it = it.ok_or(Error::NotFound)?;
@@ -340,7 +341,7 @@ pub async fn publish(
     mut db: Db,
     Form(form): Form<PublishForm>,
 ) -> Result<Response> {
-    let (_, asset_register) = onprem::current(&mut db).await?;
+    let (_, asset_register) = onprem::AssetRegister::current(&mut db).await?;
     asset_register.cluster(&path.cluster).ok_or(Error::NotFound)?;
     let (with, now) = ((&app.inbox, &*app.months), clock::now());
     let handed_in = jobs::hand_in_cluster(&mut db, with, &path.cluster, form.month, &by, now).await?;

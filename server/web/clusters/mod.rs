@@ -1,8 +1,6 @@
 //! `/clusters`: our own racks side by side, and what everything of them shares.
 
 pub(super) mod asset_register;
-pub(super) mod change;
-pub(super) mod changes;
 mod chart;
 pub(super) mod cluster;
 pub(super) mod month;
@@ -18,6 +16,7 @@ use axum::response::Response;
 use serde::Serialize;
 use sqlx::PgConnection;
 
+use super::changes::conflicts;
 use super::csv::{self, Cell, Record};
 use super::error::Result;
 use super::extract::{Db, cookie};
@@ -25,12 +24,12 @@ use super::layout::Layout;
 use super::respond::As;
 use super::{Access, filters, paths, respond};
 use crate::audit::Actor;
+use crate::changes::{self, About, Document as _, Outcome, Problem, Right};
 use crate::clock;
 use crate::exchange::Rates;
 use crate::money::{Currency, Decimal};
 use crate::onprem::{
-    self, About, AssetRegister, Cluster, ClusterMonth, Edit, Entry, Kind, MonthSummary, Months, Outcome,
-    Problem, Right, currencies,
+    self, AssetRegister, Cluster, ClusterMonth, Edit, Entry, Kind, MonthSummary, Months, currencies,
 };
 use crate::period::{BillingMonth, Period};
 use crate::report::{self, Filter, Grouping, MonthOfCluster};
@@ -130,7 +129,7 @@ struct Page {
 }
 
 async fn cluster_statuses(db: &mut PgConnection, computed: &Months) -> Result<Vec<ClusterStatus>> {
-    let (revision, asset_register) = onprem::current(&mut *db).await?;
+    let (revision, asset_register) = AssetRegister::current(&mut *db).await?;
     let today = clock::now().date_naive();
     let mut cluster_statuses = Vec::new();
     for cluster in asset_register.clusters() {
@@ -147,7 +146,7 @@ pub async fn index(
     State(months): State<Arc<Months>>,
     mut db: Db,
 ) -> Result {
-    let waiting = onprem::waiting(&mut db).await?;
+    let waiting = changes::waiting(&mut db, Some(AssetRegister::KIND)).await?;
     respond::html(Page { layout, clusters: cluster_statuses(&mut db, &months).await?, waiting })
 }
 
@@ -214,7 +213,7 @@ async fn send(
     next: &str,
     by: &Actor,
 ) -> Result<Sent> {
-    let outcome = onprem::change(db, edits, about, right, by, clock::now()).await?;
+    let outcome = changes::change::<AssetRegister>(db, edits, about, right, by, clock::now()).await?;
     Ok(described(outcome, about.summary, next))
 }
 
@@ -224,17 +223,15 @@ fn described(outcome: Outcome, summary: &str, next: &str) -> Sent {
         Outcome::At { .. } => {
             (format!("Done: {summary}. Publish the months that it changes to update them."), next.to_owned())
         }
-        Outcome::Proposed(change) => (
+        Outcome::Waits(change) => (
             format!("Proposed: {summary}. An administrator decides."),
             paths::AssetRegisterChange { change: As::page(change) }.to_string(),
         ),
-        Outcome::Nothing => ("Nothing changed: it was so before.".to_owned(), next.to_owned()),
-        Outcome::Refused(problems) => return Sent::Refused(problems),
-        Outcome::Conflict(of) => {
-            let why = "somebody changed it meanwhile, or what follows from it: look at it as it is now";
-            let tell = |what: &String| Problem { id: 0, what: what.clone(), why: why.to_owned() };
-            return Sent::Refused(of.iter().map(tell).collect());
+        Outcome::Nothing | Outcome::Decided => {
+            ("Nothing changed: it was so before.".to_owned(), next.to_owned())
         }
+        Outcome::Refused(problems) => return Sent::Refused(problems),
+        Outcome::Conflict(of) => return Sent::Refused(conflicts(&of)),
     };
     let mut response = respond::see_other(next);
     cookie::leave_flash(&mut response, &sentence);
@@ -243,7 +240,7 @@ fn described(outcome: Outcome, summary: &str, next: &str) -> Sent {
 
 /// What is new, with numbers.
 async fn additions(db: &mut PgConnection, entries: Vec<Entry>) -> sqlx::Result<Vec<Edit>> {
-    let ids = onprem::entry_ids(db, entries.len()).await?;
+    let ids = changes::entry_ids(db, entries.len()).await?;
     Ok(ids
         .into_iter()
         .zip(entries)

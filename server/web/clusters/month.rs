@@ -1,5 +1,6 @@
 //! `/clusters/h100-east/2026-09`: what a month is charged, line by line, and how each line came about.
 
+use crate::changes::Document as _;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -186,7 +187,7 @@ pub async fn show(
     mut db: Db,
 ) -> Result {
     let As { value: month, format } = path.month;
-    let (revision, asset_register) = onprem::current(&mut db).await?;
+    let (revision, asset_register) = onprem::AssetRegister::current(&mut db).await?;
     let cluster = asset_register.cluster(&path.cluster).ok_or(Error::NotFound)?;
     let (at, today) = ((revision, &asset_register), clock::now().date_naive());
     let it = computed.one(&mut db, at, &cluster.handle, month, today).await?;

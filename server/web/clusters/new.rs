@@ -11,11 +11,12 @@ use super::super::respond::As;
 use super::super::{filters, paths, respond};
 use super::{Sent, additions, right, send, words};
 use crate::audit::Actor;
+use crate::changes::{About, Problem, Right};
 use crate::clock;
 use crate::money::Decimal;
 use crate::onprem::{
-    About, AssetRegister, Economics, Field, MonthSummary, Problem, RefusedCell, Right, Start, System,
-    economics, lines, system, systems,
+    AssetRegister, Economics, Field, MonthSummary, RefusedCell, Start, System, economics, lines, system,
+    systems,
 };
 use crate::period::BillingMonth;
 use crate::scenario::Finding;

@@ -14,10 +14,11 @@ use super::super::respond::As;
 use super::super::{paths, respond};
 use super::to;
 use crate::audit::Actor;
+use crate::changes::{Document as _, Outcome, Problem};
 use crate::clock;
 use crate::compute::compute;
 use crate::onprem::power::{self, RefusedReading};
-use crate::onprem::{self, Entry, MeterReadings, Outcome, Problem};
+use crate::onprem::{self, Entry, MeterReadings};
 
 /// A year of quarter hours of forty meters.
 const LARGEST_FILE: usize = 96 << 20;
@@ -50,7 +51,7 @@ pub async fn load(
     let (name, content) = upload.one_file(LARGEST_FILE).await?;
     let read = compute(move || power::read(&content)).await?;
     let mut db = pool.acquire().await?;
-    let (_, asset_register) = onprem::current(&mut db).await?;
+    let (_, asset_register) = onprem::AssetRegister::current(&mut db).await?;
     let cluster = asset_register.cluster(&path.cluster).ok_or(Error::NotFound)?;
     let mut page =
         RefusedPage { layout, cluster: cluster.handle.clone(), name, rows: 0, refused: Vec::new() };
@@ -123,8 +124,8 @@ pub async fn load(
         let refused = |it: Problem| RefusedReading {
             row: 0,
             column: "time".to_owned(),
-            found: it.what,
-            expected: format!("no part of it: {}", it.why),
+            found: it.of,
+            expected: format!("no part of it: {}", it.message),
         };
         page.refused = problems.into_iter().map(refused).collect();
         return respond::refused(page);

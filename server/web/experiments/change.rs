@@ -15,8 +15,9 @@ use super::super::question::Asked;
 use super::super::{paths, respond};
 use super::experiment::Page;
 use super::to_experiment;
-use crate::allocation::{self, About, Configuration, Edit, Problem, normalized};
+use crate::allocation::{self, Configuration, Edit, normalized};
 use crate::audit::Actor;
+use crate::changes::{self, About, Problem};
 use crate::ledger;
 use crate::report::{self, Answers};
 
@@ -155,7 +156,7 @@ pub async fn merge(
 /// Edits of which those of what is new have a number of their own.
 async fn numbered(db: &mut PgConnection, mut edits: Vec<Edit>) -> sqlx::Result<Vec<Edit>> {
     for edit in edits.iter_mut().filter(|edit| edit.before.is_none()) {
-        edit.id = allocation::entry_ids(db, 1).await?.pop().unwrap_or_default();
+        edit.id = changes::entry_ids(db, 1).await?.pop().unwrap_or_default();
     }
     Ok(edits)
 }

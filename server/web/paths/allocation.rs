@@ -111,50 +111,6 @@ pub struct LabelMeaning {
     pub label: Label,
 }
 
-/// Changes of the allocation: drafts, and what became of them.
-#[derive(TypedPath)]
-#[typed_path("/changes", rejection(Error))]
-pub struct Changes;
-
-#[derive(TypedPath)]
-#[typed_path("/changes.json", rejection(Error))]
-pub struct ChangesJson;
-
-#[derive(TypedPath)]
-#[typed_path("/changes.csv", rejection(Error))]
-pub struct ChangesCsv;
-
-#[derive(Clone, Copy, TypedPath, Deserialize)]
-#[typed_path("/changes/{change}", rejection(Error))]
-pub struct Change {
-    pub change: As<i64>,
-}
-
-/// Hands a draft to whoever decides.
-#[derive(TypedPath, Deserialize)]
-#[typed_path("/changes/{change}/propose", rejection(Error))]
-pub struct ChangePropose {
-    pub change: i64,
-}
-
-#[derive(TypedPath, Deserialize)]
-#[typed_path("/changes/{change}/apply", rejection(Error))]
-pub struct ChangeApply {
-    pub change: i64,
-}
-
-#[derive(TypedPath, Deserialize)]
-#[typed_path("/changes/{change}/discard", rejection(Error))]
-pub struct ChangeDiscard {
-    pub change: i64,
-}
-
-#[derive(TypedPath, Deserialize)]
-#[typed_path("/changes/{change}/undo", rejection(Error))]
-pub struct ChangeUndo {
-    pub change: i64,
-}
-
 /// The form of a rule, filled in: what equals these values goes to this target, if one is known, from a month on.
 pub fn new_rule(
     when: &[(Field, String)],

@@ -1,11 +1,13 @@
 //! Every URL. Routes are built from these, and links are printed with them.
 
 mod allocation;
+mod changes;
 mod clusters;
 mod prices;
 mod scenarios;
 
 pub use allocation::*;
+pub use changes::*;
 pub use clusters::*;
 pub use prices::*;
 pub use scenarios::*;

@@ -4,7 +4,6 @@ use axum_extra::routing::TypedPath;
 use serde::Deserialize;
 
 use super::Error;
-use crate::web::respond::As;
 
 #[derive(TypedPath)]
 #[typed_path("/prices", rejection(Error))]
@@ -38,44 +37,4 @@ pub struct PriceOffer {
 #[typed_path("/prices/offers/{offer}/remove", rejection(Error))]
 pub struct PriceRemove {
     pub offer: String,
-}
-
-/// Who changed what of the list, when and why.
-#[derive(TypedPath)]
-#[typed_path("/prices/changes", rejection(Error))]
-pub struct PriceChanges;
-
-#[derive(TypedPath)]
-#[typed_path("/prices/changes.json", rejection(Error))]
-pub struct PriceChangesJson;
-
-/// A change, or what a file would change.
-#[derive(Clone, TypedPath, Deserialize)]
-#[typed_path("/prices/changes/{change}", rejection(Error))]
-pub struct PriceChange {
-    pub change: As<i64>,
-}
-
-#[derive(TypedPath, Deserialize)]
-#[typed_path("/prices/changes/{change}/propose", rejection(Error))]
-pub struct PricePropose {
-    pub change: i64,
-}
-
-#[derive(TypedPath, Deserialize)]
-#[typed_path("/prices/changes/{change}/apply", rejection(Error))]
-pub struct PriceApply {
-    pub change: i64,
-}
-
-#[derive(TypedPath, Deserialize)]
-#[typed_path("/prices/changes/{change}/discard", rejection(Error))]
-pub struct PriceDiscard {
-    pub change: i64,
-}
-
-#[derive(TypedPath, Deserialize)]
-#[typed_path("/prices/changes/{change}/undo", rejection(Error))]
-pub struct PriceUndo {
-    pub change: i64,
 }

@@ -2,6 +2,7 @@
 
 pub mod person;
 
+use crate::changes::Document as _;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -148,7 +149,7 @@ impl PersonForm {
 /// any name may be the tag of one.
 async fn find_teams(typed: Vec<String>, db: &mut Db) -> Result<Result<Vec<String>, String>> {
     let sequence = ledger::sequence(&mut *db).await?;
-    let configuration = allocation::configuration(db, sequence).await?;
+    let configuration = allocation::Configuration::as_of(db, sequence).await?;
     let known = configuration.teams();
     if known.is_empty() {
         return Ok(Ok(typed));

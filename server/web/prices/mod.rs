@@ -1,9 +1,7 @@
 //! `/prices`: what accelerators are offered for, beside what the organization pays.
 
-pub(super) mod change;
-pub(super) mod changes;
 pub(super) mod form;
-mod words;
+pub(super) mod words;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -25,17 +23,16 @@ use super::table::page_of;
 use super::{Access, filters, paths, respond};
 use crate::accelerator;
 use crate::accounts::Viewer;
+use crate::changes::{self, Outcome, Right};
 use crate::clock;
 use crate::money::Currency;
 use crate::period::{BillingMonth, Period};
-use crate::prices::{self, Outcome, Right};
+use crate::prices;
 use crate::report::{Answers, PaidPrice, PaidPrices};
 use crate::scenario::price::read::DOLLARS;
 use crate::scenario::price::{Catalogue, Listed, Mark, Origin, Tier};
 
 const ROWS: usize = 100;
-/// Characters of why somebody changes something.
-const LONGEST_REASON: usize = 1000;
 
 /// What of the list is asked for. What stands at its default is not printed.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
@@ -188,7 +185,7 @@ impl List {
         today: NaiveDate,
     ) -> Result<Self> {
         asked.check()?;
-        let last = prices::revision(&mut *db).await?;
+        let last = changes::Kind::Prices.version(&mut *db).await?;
         let revision = asked.revision.unwrap_or(last);
         if !(0..=last).contains(&revision) {
             return Err(Error::BadRequest(format!("revision: found {revision}, expected 0 to {last}.")));
@@ -291,8 +288,8 @@ pub async fn index(
     mut db: Db,
 ) -> Result {
     let list = List::find(&mut db, &answers, &asked, person.viewer(), clock::now().date_naive()).await?;
-    let waiting = prices::waiting(&mut db).await?;
-    let last_revision = prices::revision(&mut db).await?;
+    let waiting = changes::waiting(&mut db, Some(changes::Kind::Prices)).await?;
+    let last_revision = changes::Kind::Prices.version(&mut db).await?;
     let page = asked.page.unwrap_or(1).max(1);
     let pages = Pages::of(page, list.rows.len() as u64, ROWS as u64, &asked.link(paths::Prices));
     respond::html(Page { layout, asked, list, waiting, pages, last_revision })
@@ -368,28 +365,6 @@ impl Record for Row {
     }
 }
 
-/// Why somebody changes the list.
-#[derive(Deserialize)]
-pub struct Why {
-    #[serde(default)]
-    reason: String,
-}
-
-impl Why {
-    fn reason(&self) -> Result<Option<&str>> {
-        reason(&self.reason).map_err(|sentence| Error::BadRequest(format!("Why: {sentence}")))
-    }
-}
-
-/// What was typed of why; nothing where that is empty.
-fn reason(text: &str) -> Result<Option<&str>, String> {
-    let text = text.trim();
-    if text.chars().nth(LONGEST_REASON).is_some() {
-        return Err("Expected 1,000 characters at most.".to_owned());
-    }
-    Ok(Some(text).filter(|it| !it.is_empty()))
-}
-
 /// Whether whoever looks may change the list at once, or only propose to.
 fn right(layout: &Layout) -> Right {
     if layout.may(Access::Admin) { Right::Apply } else { Right::Propose }
@@ -399,10 +374,13 @@ fn right(layout: &Layout) -> Right {
 fn described(outcome: Outcome, summary: &str) -> Result<Response, Vec<String>> {
     let (sentence, next) = match outcome {
         Outcome::At { .. } => (format!("Done: {summary}."), paths::Prices.to_string()),
-        Outcome::Proposed(change) => {
-            (format!("Proposed: {summary}. An administrator decides."), to_change(&change))
+        Outcome::Waits(change) => {
+            (format!("Proposed: {summary}. An administrator decides."), to_change(change))
         }
-        Outcome::Nothing => ("Nothing changed: it was so before.".to_owned(), paths::Prices.to_string()),
+        Outcome::Nothing | Outcome::Decided => {
+            ("Nothing changed: it was so before.".to_owned(), paths::Prices.to_string())
+        }
+        Outcome::Refused(problems) => return Err(problems.into_iter().map(|it| it.of).collect()),
         Outcome::Conflict(of) => return Err(of),
     };
     let mut response = respond::see_other(next);
@@ -410,7 +388,6 @@ fn described(outcome: Outcome, summary: &str) -> Result<Response, Vec<String>> {
     Ok(response)
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
-fn to_change(change: &i64) -> String {
-    paths::PriceChange { change: As::page(*change) }.to_string()
+fn to_change(change: i64) -> String {
+    paths::PriceChange { change: As::page(change) }.to_string()
 }

@@ -6,12 +6,12 @@ use crate::scenario::price::{Mark, Price};
 use crate::web::filters;
 
 /// `H100, SXM5 80 GB`.
-pub(super) fn model(id: &str) -> String {
+pub fn model(id: &str) -> String {
     accelerator::model(id).map_or_else(|| id.to_owned(), |it| format!("{}, {}", it.name, it.variant))
 }
 
 /// Two words for a badge, and a sentence.
-pub(super) fn mark(mark: &Mark, price: &Price) -> (&'static str, String) {
+pub fn mark(mark: &Mark, price: &Price) -> (&'static str, String) {
     match mark {
         Mark::Stale { days } => ("old", format!("read {days} days ago: ask for it again")),
         Mark::FarAbove { median, times } => (
@@ -30,13 +30,13 @@ pub(super) fn mark(mark: &Mark, price: &Price) -> (&'static str, String) {
 }
 
 /// `12.5 % more`.
-pub(super) fn more_or_less(share: Decimal) -> String {
+pub fn more_or_less(share: Decimal) -> String {
     let percent = filters::figure(share.abs().times(100), 1);
     format!("{percent} % {}", if share.is_negative() { "less" } else { "more" })
 }
 
 /// The word by which marks are filtered and told in files.
-pub(super) fn word(mark: &Mark) -> &'static str {
+pub fn word(mark: &Mark) -> &'static str {
     match mark {
         Mark::Stale { .. } => "stale",
         Mark::FarAbove { .. } => "far-above",

@@ -4,6 +4,7 @@
 //! what it was made as of: the step of the ledger, and the revisions of the list of prices and of the asset register. Options
 //! are left out where no price is known and edits name them by their places, so that what is edited stays what it was.
 
+use crate::changes::{self, Document as _};
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::NaiveDate;
@@ -171,9 +172,9 @@ impl Wish {
         if *viewer != Viewer::Everything {
             return Ok(None);
         }
-        let current = onprem::revision(&mut *db).await?;
+        let current = changes::Kind::AssetRegister.version(&mut *db).await?;
         let revision = known("register", self.asset_register, current)?;
-        Ok(Some((revision, onprem::asset_register(db, revision).await?)))
+        Ok(Some((revision, onprem::AssetRegister::as_of(db, revision).await?)))
     }
 }
 

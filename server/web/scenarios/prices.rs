@@ -1,5 +1,6 @@
 //! Prices that a rate of the form can take: of the list that holds, or held when an address was made, and what the organization itself paid.
 
+use crate::changes;
 use std::sync::{Arc, LazyLock};
 
 use chrono::NaiveDate;
@@ -89,7 +90,7 @@ impl Prices {
         answers: &Answers,
         revision: Option<i64>,
     ) -> Result<Self> {
-        let current = crate::prices::revision(&mut *db).await?;
+        let current = changes::Kind::Prices.version(&mut *db).await?;
         let revision = known("prices", revision, current)?;
         let list = answers.list(&mut *db, revision).await?;
         Ok(Self { revision, list, paid: None, exchange: Exchange::load(db).await? })

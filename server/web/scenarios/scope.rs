@@ -1,6 +1,7 @@
 //! Whose scenarios a lead sees: those that are shared with their teams, and with teams inside these. Teams are distinguished
 //! by their handles, since anybody may call a team as another one's handle is spelled.
 
+use crate::changes::Document as _;
 use sqlx::PgConnection;
 
 use crate::accounts::people::normalize_team;
@@ -32,7 +33,7 @@ pub(super) struct Shown {
 impl Scope {
     pub(super) async fn today(db: &mut PgConnection) -> Result<Self> {
         let sequence = ledger::sequence(&mut *db).await?;
-        let configuration = allocation::configuration(db, sequence).await?;
+        let configuration = allocation::Configuration::as_of(db, sequence).await?;
         Ok(Self { configuration, month: BillingMonth::of(clock::now().date_naive()) })
     }
 

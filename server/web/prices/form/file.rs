@@ -1,5 +1,6 @@
 //! A file of prices: what it would change is shown before anything is changed.
 
+use crate::changes::{self, Document as _, Outcome};
 use axum::extract::State;
 use chrono::NaiveDate;
 use sqlx::{PgConnection, PgPool};
@@ -127,18 +128,24 @@ pub async fn load(
             let prices =
                 if edits.len() == 1 { "one price".to_owned() } else { format!("{} prices", edits.len()) };
             let summary = format!("{name}: {prices}");
-            let about = prices::About { summary: &summary, reason: None };
-            let change = prices::draft(&mut db, &edits, &report, about, &by, now).await?;
-            return Ok(respond::see_other(to_change(&change)));
+            let about = changes::About { summary: &summary, reason: None };
+            let report = serde_json::to_value(&report)?;
+            let outcome = changes::draft::<Entries>(&mut db, edits, Some(&report), about, &by, now).await?;
+            match outcome {
+                Outcome::Waits(change) | Outcome::At { change, .. } => {
+                    return Ok(respond::see_other(to_change(change)));
+                }
+                _ => "Nothing of it changes the list.".to_owned(),
+            }
         }
         Err(sentence) => sentence,
     };
-    let mut fields = Typed::new(today, prices::revision(&mut db).await?).fields();
+    let mut fields = Typed::new(today, changes::Kind::Prices.version(&mut db).await?).fields();
     fields.refuse("files", refused);
     respond::refused(Page::new(layout, None, fields))
 }
 
 async fn entries(db: &mut PgConnection) -> sqlx::Result<Entries> {
-    let revision = prices::revision(&mut *db).await?;
-    prices::entries(db, revision).await
+    let revision = changes::Kind::Prices.version(&mut *db).await?;
+    prices::Entries::as_of(db, revision).await
 }

@@ -3,16 +3,19 @@
 pub mod file;
 mod typed;
 
+use crate::changes::{self, Document as _};
 use askama::Template;
 use serde::Deserialize;
 use sqlx::PgConnection;
 
-use super::{Why, described, right, words};
+use super::{described, right, words};
 use crate::accelerator;
 use crate::audit::Actor;
+use crate::changes::{Outcome, Right};
 use crate::clock;
-use crate::prices::{self, Edit, Entries, Outcome, Right};
+use crate::prices::{self, Edit, Entries};
 use crate::scenario::price::{Listed, Mark, Paid, Price, Tier};
+use crate::web::changes::{Why, reason};
 use crate::web::error::{Error, Result};
 use crate::web::extract::{Db, Form, Query};
 use crate::web::form::Fields;
@@ -87,13 +90,13 @@ struct Seen {
 
 impl Seen {
     async fn find(db: &mut PgConnection, revision: Option<i64>) -> Result<Self> {
-        let last = prices::revision(&mut *db).await?;
+        let last = changes::Kind::Prices.version(&mut *db).await?;
         let revision = revision.unwrap_or(last);
         if !(0..=last).contains(&revision) {
             return Err(Error::BadRequest(format!("revision: found {revision}, expected 0 to {last}.")));
         }
-        let now = prices::entries(&mut *db, last).await?;
-        let then = if revision == last { now.clone() } else { prices::entries(db, revision).await? };
+        let now = prices::Entries::as_of(&mut *db, last).await?;
+        let then = if revision == last { now.clone() } else { prices::Entries::as_of(db, revision).await? };
         Ok(Self { then, now, last })
     }
 
@@ -104,7 +107,7 @@ impl Seen {
 }
 
 pub async fn new(_: paths::NewPrice, layout: Layout, mut db: Db) -> Result {
-    let revision = prices::revision(&mut db).await?;
+    let revision = changes::Kind::Prices.version(&mut db).await?;
     let fields = Typed::new(clock::now().date_naive(), revision).fields();
     respond::html(Page::new(layout, None, fields))
 }
@@ -148,7 +151,7 @@ async fn save(
     let seen = Seen::find(&mut *db, typed.revision).await?;
     let listed = offer.map(|offer| seen.listed(offer)).transpose()?;
     let mut fields = typed.fields();
-    let reason = fields.check("reason", super::reason(&typed.reason)).flatten();
+    let reason = fields.check("reason", reason(&typed.reason)).flatten();
     let price = typed.read(&mut fields, today);
     if let Some(price) = &price {
         typed.ask(price, &seen.then, &mut fields, today);
@@ -191,8 +194,8 @@ impl Wish<'_> {
     async fn write(self, layout: Layout, db: &mut PgConnection, seen: &Seen, by: &Actor) -> Result {
         let Self { listed, typed, edits, conflicts, summary, reason } = self;
         let outcome = if conflicts.is_empty() {
-            let about = prices::About { summary, reason };
-            prices::change(db, edits, about, right(&layout), by, clock::now()).await?
+            let about = changes::About { summary, reason };
+            changes::change::<Entries>(db, edits, about, right(&layout), by, clock::now()).await?
         } else {
             Outcome::Conflict(conflicts)
         };

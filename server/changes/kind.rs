@@ -1,0 +1,121 @@
+//! What a change can be of, and where its versions come from.
+
+use std::fmt;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use sqlx::PgConnection;
+
+use super::Status;
+use crate::audit::{Object, Verb};
+use crate::ledger;
+
+/// A document that people change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, sqlx::Type)]
+#[serde(rename_all = "kebab-case")]
+#[sqlx(type_name = "text", rename_all = "kebab-case")]
+pub enum Kind {
+    Allocation,
+    AssetRegister,
+    Prices,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Kind {
+    /// As addresses and the database say.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Allocation => "allocation",
+            Self::AssetRegister => "asset-register",
+            Self::Prices => "prices",
+        }
+    }
+
+    /// The version that holds now.
+    pub async fn version(self, db: &mut PgConnection) -> sqlx::Result<i64> {
+        match self {
+            Self::Allocation => ledger::sequence(db).await,
+            Self::AssetRegister | Self::Prices => {
+                sqlx::query_scalar!("select version from documents where kind = $1", self as Self)
+                    .fetch_one(db)
+                    .await
+            }
+        }
+    }
+
+    /// Locks the document, so that versions are made one after another, and answers the next. The allocation decides what
+    /// pages say of the ledger, so its versions are the ledger's.
+    pub(super) async fn begin(self, db: &mut PgConnection) -> sqlx::Result<i64> {
+        match self {
+            Self::Allocation => ledger::begin_step(db).await,
+            Self::AssetRegister | Self::Prices => {
+                sqlx::query_scalar!(
+                    r#"select version + 1 as "next!" from documents where kind = $1 for update"#,
+                    self as Self,
+                )
+                .fetch_one(db)
+                .await
+            }
+        }
+    }
+
+    /// The version that was begun holds.
+    pub(super) async fn end(
+        self,
+        db: &mut PgConnection,
+        version: i64,
+        by: &str,
+        now: DateTime<Utc>,
+    ) -> sqlx::Result<()> {
+        match self {
+            Self::Allocation => ledger::end_step(db, version, None, "allocation", by, now).await,
+            Self::AssetRegister | Self::Prices => {
+                sqlx::query!("update documents set version = $2 where kind = $1", self as Self, version)
+                    .execute(db)
+                    .await?;
+                Ok(())
+            }
+        }
+    }
+
+    pub(super) fn object(self, change: i64) -> Object {
+        match self {
+            Self::Allocation => Object::Change(change),
+            Self::AssetRegister => Object::AssetRegisterChange(change),
+            Self::Prices => Object::PriceChange(change),
+        }
+    }
+
+    /// What somebody did that left a change so.
+    pub(super) fn verb(self, status: Status) -> Verb {
+        match (self, status) {
+            (Self::Allocation, Status::Draft) => Verb::ChangeDrafted,
+            (Self::Allocation, Status::Proposed) => Verb::ChangeProposed,
+            (Self::Allocation, Status::Applied) => Verb::ChangeApplied,
+            (Self::Allocation, Status::Undone) => Verb::ChangeUndone,
+            (Self::Allocation, Status::Discarded) => Verb::ChangeDiscarded,
+            (Self::AssetRegister, Status::Draft | Status::Proposed) => Verb::AssetRegisterProposed,
+            (Self::AssetRegister, Status::Applied) => Verb::AssetRegisterChanged,
+            (Self::AssetRegister, Status::Undone) => Verb::AssetRegisterUndone,
+            (Self::AssetRegister, Status::Discarded) => Verb::AssetRegisterDiscarded,
+            (Self::Prices, Status::Draft) => Verb::PricesImported,
+            (Self::Prices, Status::Proposed) => Verb::PricesProposed,
+            (Self::Prices, Status::Applied) => Verb::PricesChanged,
+            (Self::Prices, Status::Undone) => Verb::PricesUndone,
+            (Self::Prices, Status::Discarded) => Verb::PricesDiscarded,
+        }
+    }
+
+    /// What the trail calls a version of it.
+    pub(super) fn version_name(self) -> &'static str {
+        match self {
+            Self::Allocation => "sequence",
+            Self::AssetRegister | Self::Prices => "revision",
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Changes that people make to what is configured: drafted, proposed, applied, undone or discarded, with who did it, when and
+//! why. The allocation, the asset register and the price list are each a [`Document`] of entries; this is what they share.
+
+mod change;
+mod decide;
+mod document;
+mod edit;
+mod kind;
+mod problem;
+
+pub use change::{About, Change, Outline, Status, count, find, latest, outlines, waiting};
+pub use decide::{Outcome, Right, apply, begin, change, discard, draft, propose, undo, wrote};
+pub use document::{Document, entry_ids};
+pub use edit::{Edit, Entry, NumberedEdit};
+pub use kind::Kind;
+pub use problem::Problem;

@@ -1,0 +1,152 @@
+//! `/asset-register/changes/7`: a change of the asset register with what it would move, or moved, by cluster and month; undo.
+
+use std::collections::BTreeMap;
+
+use askama::Template;
+use serde_json::{Value, json};
+use sqlx::PgConnection;
+
+use super::super::clusters::cluster::to_month;
+use super::super::csv::{self, Cell, Record};
+use super::super::error::{Error, Result};
+use super::super::extract::Db;
+use super::super::layout::Layout;
+use super::super::respond::{As, Format};
+use super::super::{filters, paths, respond};
+use super::frame::Frame;
+use crate::changes::{self, Document as _, Edit as _, Outline, Problem};
+use crate::clock;
+use crate::compute::compute;
+use crate::onprem::{self, AssetRegister, Edit, MovedAmount, Moves, Sides, cells};
+
+#[derive(Template)]
+#[template(path = "changes/asset_register.html")]
+pub struct Page {
+    layout: Layout,
+    frame: Frame,
+    edits: Vec<Edit>,
+    /// What it would move, or moved; none of one that was discarded.
+    moves: Option<Moves>,
+    /// What undoing it would move, where that is not the same backwards.
+    undoing: Option<Moves>,
+}
+
+pub async fn find(layout: Layout, db: &mut PgConnection, id: i64, problems: Vec<Problem>) -> Result<Page> {
+    let change = changes::find::<AssetRegister>(&mut *db, id).await?.ok_or(Error::NotFound)?;
+    let moves = computed(onprem::sides(&mut *db, &change).await?).await?;
+    let (revision, current) = AssetRegister::current(&mut *db).await?;
+    let frame = Frame::new(&layout, &change, &current, problems);
+    let undoing = match change.outline.applied_version {
+        Some(applied) if applied < revision && frame.conflicts.is_empty() => {
+            computed(onprem::sides_of_undoing(&mut *db, &change).await?).await?
+        }
+        _ => None,
+    };
+    Ok(Page { layout, frame, edits: change.edits, moves, undoing })
+}
+
+impl Page {
+    fn here(&self) -> paths::AssetRegisterChange {
+        paths::AssetRegisterChange { change: As::page(self.frame.outline.id) }
+    }
+}
+
+fn to_moved(it: &MovedAmount) -> String {
+    to_month(&it.cluster, it.month)
+}
+
+/// Every line of every month is made twice, which takes long of many machines.
+async fn computed(sides: Option<Sides>) -> Result<Option<Moves>> {
+    let Some(sides) = sides else { return Ok(None) };
+    let today = clock::now().date_naive();
+    Ok(Some(compute(move || sides.moves(today)).await?))
+}
+
+/// What an edit changes, field by field: its name, before, after.
+fn differences(edit: &Edit) -> Vec<(String, String, String)> {
+    let of = |entry: &Option<onprem::Entry>| entry.as_ref().map(cells).unwrap_or_default();
+    let (before, after): (BTreeMap<String, String>, BTreeMap<String, String>) =
+        (of(&edit.before), of(&edit.after));
+    let mut names: Vec<&String> = before.keys().chain(after.keys()).collect();
+    names.sort();
+    names.dedup();
+    let text = |texts: &BTreeMap<String, String>, name: &String| texts.get(name).cloned().unwrap_or_default();
+    names
+        .into_iter()
+        .map(|name| (name.clone(), text(&before, name), text(&after, name)))
+        .filter(|(_, before, after)| before != after)
+        .collect()
+}
+
+pub async fn show(path: paths::AssetRegisterChange, layout: Layout, mut db: Db) -> Result {
+    let As { value: id, format } = path.change;
+    let page = find(layout, &mut db, id, Vec::new()).await?;
+    match format {
+        Format::Html => respond::html(page),
+        Format::Json => respond::json(&json!({
+            "change": as_json(&page.frame.outline, &page.edits),
+            "conflicts": page.frame.conflicts, "overtaken": page.frame.conflicts,
+            "moves": page.moves,
+            "undoing": page.undoing,
+        })),
+        Format::Csv => {
+            let amounts = page.moves.map(|moves| moves.amounts).unwrap_or_default();
+            csv::answer(&format!("register-change-{id}"), &amounts)
+        }
+    }
+}
+
+/// All of them, the latest first.
+pub async fn list(_: paths::AssetRegisterChangesJson, mut db: Db) -> Result {
+    let all = changes::latest::<AssetRegister>(&mut db, i64::MAX).await?;
+    let lines: Vec<Value> = all.iter().map(|it| as_json(&it.outline, &it.edits)).collect();
+    respond::json(&lines)
+}
+
+fn as_json(it: &Outline, edits: &[Edit]) -> Value {
+    json!({
+        "id": it.id,
+        "status": it.status,
+        "summary": it.summary,
+        "reason": it.reason,
+        "edits": edits,
+        "made_at": it.made_at,
+        "made_by": it.made_by,
+        "decided_at": it.decided_at,
+        "decided_by": it.decided_by,
+        "applied_revision": it.applied_version,
+        "undone_revision": it.undone_version,
+        "undone_at": it.undone_at,
+        "undone_by": it.undone_by,
+    })
+}
+
+impl Record for MovedAmount {
+    const COLUMNS: &'static [&'static str] = &[
+        "cluster",
+        "month",
+        "currency",
+        "effective_before",
+        "effective_after",
+        "effective_difference",
+        "billed_before",
+        "billed_after",
+        "billed_difference",
+        "counts",
+    ];
+
+    fn cells(&self) -> Vec<Cell<'_>> {
+        vec![
+            Cell::text(self.cluster.as_str()),
+            Cell::text(self.month.to_string()),
+            Cell::text(self.currency.as_str()),
+            Cell::Number(self.effective.before),
+            Cell::Number(self.effective.after),
+            Cell::Number(self.effective.difference),
+            Cell::Number(self.billed.before),
+            Cell::Number(self.billed.after),
+            Cell::Number(self.billed.difference),
+            Cell::text(if self.counts { "yes" } else { "no" }),
+        ]
+    }
+}

@@ -1,0 +1,219 @@
+//! Changes of what is configured: one list, a page for each, and what people decide about them.
+
+pub(super) mod allocation;
+pub(super) mod asset_register;
+mod differences;
+mod frame;
+pub(super) mod list;
+pub(super) mod prices;
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::response::Response;
+use serde::Deserialize;
+use sqlx::PgConnection;
+
+use super::error::{Error, Result};
+use super::extract::{Db, Form, cookie};
+use super::layout::Layout;
+use super::respond::As;
+use super::{paths, respond};
+use crate::allocation::Configuration;
+use crate::audit::Actor;
+use crate::changes::{self, Kind, Outcome, Problem, Status};
+use crate::clock;
+use crate::onprem::AssetRegister;
+use crate::prices::Entries;
+use crate::report::Answers;
+
+/// A longer reason than that says what the change itself does.
+const LONGEST_REASON: usize = 1000;
+
+/// Why it is proposed, applied, undone or discarded.
+#[derive(Deserialize)]
+pub struct Why {
+    #[serde(default)]
+    reason: String,
+}
+
+impl Why {
+    pub fn reason(&self) -> Result<Option<&str>> {
+        reason(&self.reason).map_err(|sentence| Error::BadRequest(format!("Why: {sentence}")))
+    }
+}
+
+/// What was typed of why; nothing where that is empty.
+pub fn reason(text: &str) -> Result<Option<&str>, String> {
+    let text = text.trim();
+    if text.chars().nth(LONGEST_REASON).is_some() {
+        return Err("Expected 1,000 characters at most.".to_owned());
+    }
+    Ok(Some(text).filter(|it| !it.is_empty()))
+}
+
+/// The same for the document of each kind.
+macro_rules! of_document {
+    ($kind:expr, $document:ident => $do:expr) => {
+        match $kind {
+            Kind::Allocation => {
+                type $document = Configuration;
+                $do
+            }
+            Kind::AssetRegister => {
+                type $document = AssetRegister;
+                $do
+            }
+            Kind::Prices => {
+                type $document = Entries;
+                $do
+            }
+        }
+    };
+}
+
+/// The page of a change.
+pub fn page(kind: Kind, change: i64) -> String {
+    let change = As::page(change);
+    match kind {
+        Kind::Allocation => paths::Change { change }.to_string(),
+        Kind::AssetRegister => paths::AssetRegisterChange { change }.to_string(),
+        Kind::Prices => paths::PriceChange { change }.to_string(),
+    }
+}
+
+pub async fn propose(
+    path: paths::ChangePropose,
+    layout: Layout,
+    by: Actor,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+    Form(why): Form<Why>,
+) -> Result {
+    let (reason, now) = (why.reason()?, clock::now());
+    let outcome = of_document!(path.kind, Document => {
+        changes::propose::<Document>(&mut db, path.change, reason, &by, now).await?
+    });
+    decided(layout, &mut db, &answers, (path.kind, path.change), outcome, "Proposed").await
+}
+
+pub async fn apply(
+    path: paths::ChangeApply,
+    layout: Layout,
+    by: Actor,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+    Form(why): Form<Why>,
+) -> Result {
+    let (reason, now) = (why.reason()?, clock::now());
+    let outcome = of_document!(path.kind, Document => {
+        changes::apply::<Document>(&mut db, path.change, reason, &by, now).await?
+    });
+    decided(layout, &mut db, &answers, (path.kind, path.change), outcome, "Applied").await
+}
+
+pub async fn undo(
+    path: paths::ChangeUndo,
+    layout: Layout,
+    by: Actor,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+    Form(why): Form<Why>,
+) -> Result {
+    let (reason, now) = (why.reason()?, clock::now());
+    let outcome = of_document!(path.kind, Document => {
+        changes::undo::<Document>(&mut db, path.change, reason, &by, now).await?
+    });
+    decided(layout, &mut db, &answers, (path.kind, path.change), outcome, "Undone").await
+}
+
+/// Undoes the loading of readings, and nothing else.
+pub async fn undo_readings(
+    path: paths::ReadingsUndo,
+    layout: Layout,
+    by: Actor,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+    Form(why): Form<Why>,
+) -> Result {
+    let change = changes::find::<AssetRegister>(&mut db, path.change).await?.ok_or(Error::NotFound)?;
+    if !change.edits.is_empty() {
+        return Err(Error::MayNotWrite);
+    }
+    let (reason, now) = (why.reason()?, clock::now());
+    let outcome = changes::undo::<AssetRegister>(&mut db, path.change, reason, &by, now).await?;
+    decided(layout, &mut db, &answers, (Kind::AssetRegister, path.change), outcome, "Undone").await
+}
+
+pub async fn discard(path: paths::ChangeDiscard, by: Actor, mut db: Db, Form(why): Form<Why>) -> Result {
+    let (kind, id) = (path.kind, path.change);
+    let sentence = if changes::discard(&mut db, kind, id, why.reason()?, &by, clock::now()).await? {
+        "Discarded. Nothing changed.".to_owned()
+    } else {
+        decided_before(&mut db, kind, id).await?
+    };
+    Ok(back(kind, id, &sentence))
+}
+
+/// Says what became of a change, on its page.
+async fn decided(
+    layout: Layout,
+    db: &mut Db,
+    answers: &Answers,
+    (kind, id): (Kind, i64),
+    outcome: Outcome,
+    done: &str,
+) -> Result {
+    let problems = match outcome {
+        Outcome::At { version, .. } => {
+            let what_follows = match kind {
+                Kind::Allocation => format!("It is version {version}, and every page shows it."),
+                Kind::AssetRegister => "Publish the months that it changes to update them.".to_owned(),
+                Kind::Prices => format!("It is revision {version} of the price list."),
+            };
+            return Ok(back(kind, id, &format!("{done}. {what_follows}")));
+        }
+        Outcome::Waits(_) => {
+            let sentence =
+                "It is proposed: administrators see it on their overview. Nothing has changed yet.";
+            return Ok(back(kind, id, sentence));
+        }
+        Outcome::Nothing => return Ok(back(kind, id, "Nothing changed: it changes nothing.")),
+        Outcome::Decided => {
+            let sentence = decided_before(&mut *db, kind, id).await?;
+            return Ok(back(kind, id, &sentence));
+        }
+        Outcome::Refused(problems) => problems,
+        Outcome::Conflict(of) => conflicts(&of),
+    };
+    match kind {
+        Kind::Allocation => respond::refused(allocation::find(layout, db, answers, id, problems).await?),
+        Kind::AssetRegister => respond::refused(asset_register::find(layout, db, id, problems).await?),
+        Kind::Prices => respond::refused(prices::find(layout, db, id, problems).await?),
+    }
+}
+
+/// Why nothing happened to a change: what was decided of it, if there is one.
+async fn decided_before(db: &mut PgConnection, kind: Kind, id: i64) -> Result<String> {
+    let change = changes::outlines(db, &[(kind, id)]).await?.pop().ok_or(Error::NotFound)?;
+    let who = |by: Option<String>| by.map(|by| format!(" by {by}")).unwrap_or_default();
+    Ok(match change.status {
+        Status::Draft => "Nothing changed: it is a draft, and was never applied.".to_owned(),
+        Status::Proposed => "Nothing changed: it is proposed and needs review.".to_owned(),
+        Status::Applied => format!("Nothing changed: it was applied{}.", who(change.decided_by)),
+        Status::Undone => format!("Nothing changed: it was undone{}.", who(change.undone_by)),
+        Status::Discarded => format!("Nothing changed: it was discarded{}.", who(change.decided_by)),
+    })
+}
+
+/// Entries that somebody changed meanwhile, as reasons.
+pub fn conflicts(of: &[String]) -> Vec<Problem> {
+    let message = "somebody changed it meanwhile: look at it as it is now, and send it again";
+    of.iter().map(|title| Problem { of: title.clone(), message: message.to_owned() }).collect()
+}
+
+fn back(kind: Kind, id: i64, sentence: &str) -> Response {
+    let mut response = respond::see_other(page(kind, id));
+    cookie::leave_flash(&mut response, sentence);
+    response
+}
