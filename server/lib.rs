@@ -29,11 +29,13 @@ pub mod clock;
 mod compute;
 /// Settings: flags, environment, defaults.
 pub mod config;
-/// What marks a data folder as a demonstration.
+/// An invented organization: its thirteen months, its rules and clusters, and the mark of a folder that holds it.
 pub mod demonstration;
+/// The economics: what owning costs, when it pays, how many are enough. Pure.
+pub mod economics;
 /// Exchange rates: what was entered or read, and what follows from it.
 pub mod exchange;
-/// Demonstration exports: of any size, and thirteen months that tell a story. Pure.
+/// Invented billing files, of any size. Pure.
 pub mod generate;
 /// Background work: a queue in PostgreSQL, with progress.
 pub mod jobs;
@@ -45,16 +47,14 @@ pub mod money;
 pub mod onprem;
 /// Billing months and charge periods, always half-open.
 pub mod period;
-/// The list of prices that holds: what comes with the program, and what people entered or imported.
-pub mod prices;
+/// Prices of accelerators elsewhere: what comes with the program, what people entered, and lists that others publish.
+pub mod price_catalogue;
 /// A queue for each person, so that nobody waits for all that another one asks.
 mod queues;
 /// The questions pages ask of the ledger.
 pub mod report;
-/// The economics: what owning costs, when it pays, how many are enough. Pure.
-pub mod scenario;
-/// Scenarios that people keep: versions, and whom they are shown to.
-pub mod scenarios;
+/// Scenarios that people saved: versions, and whom they are shown to.
+pub mod saved_scenarios;
 /// Work that ends when nobody waits for it any more. Pure.
 pub mod stop;
 /// Disk space: what takes it, and archiving imports that were replaced.

@@ -368,7 +368,7 @@ mod demonstration {
     use std::io::Read as _;
 
     use flate2::read::GzDecoder;
-    use gpuledger::generate::demo::{Delivery, Demonstration, What};
+    use gpuledger::demonstration::{Delivery, Demonstration, What};
 
     use super::*;
 

@@ -42,7 +42,10 @@ const PURE: &[&str] = &[
     "onprem/system.rs",
     "period.rs",
     "report/variance/parts.rs",
-    "scenario",
+    "economics",
+    "price_catalogue/catalogue.rs",
+    "price_catalogue/price.rs",
+    "price_catalogue/read",
     "stop.rs",
 ];
 /// What lets money into PostgreSQL implements traits of sqlx, and does nothing else with it.
@@ -95,6 +98,19 @@ fn pure_rooms_import_nothing_above_them_and_no_io() {
         let text = fs::read_to_string(file).unwrap();
         for word in FORBIDDEN {
             assert!(!text.contains(word), "server/{name} contains {word}");
+        }
+    }
+}
+
+#[test]
+fn invented_bills_know_nothing_of_what_is_made_of_bills() {
+    let mut files = Vec::new();
+    rust_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("server/generate"), &mut files);
+    assert!(files.len() > 5, "the room moved");
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        for word in ["crate::allocation", "crate::onprem", "crate::ledger"] {
+            assert!(!text.contains(word), "{} contains {word}", file.display());
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
+use gpuledger::economics::profile::{Shape, in_gpus};
+use gpuledger::economics::{Answer, file};
 use gpuledger::money::Decimal;
-use gpuledger::scenario::profile::{Shape, in_gpus};
-use gpuledger::scenario::{Answer, file};
 
 use super::Sizes;
 use super::table::{Figure, Measured};

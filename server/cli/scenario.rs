@@ -6,12 +6,12 @@ use anyhow::Context;
 
 use super::{Done, print_json};
 use crate::clock;
+use crate::economics::check;
+use crate::economics::comparison::Comparison;
+use crate::economics::uncertainty::Input;
+use crate::economics::{Answer, Payback, file};
 use crate::money::Decimal;
-use crate::scenario::check;
-use crate::scenario::comparison::Comparison;
-use crate::scenario::price::Catalogue;
-use crate::scenario::uncertainty::Input;
-use crate::scenario::{Answer, Payback, file};
+use crate::price_catalogue::Catalogue;
 use crate::terminal::{remark, say};
 
 #[derive(clap::Args)]

@@ -8,53 +8,53 @@ const ONE: i128 = 10_i128.pow(PLACES as u32);
 
 /// An exact amount in units of 10⁻¹⁰: what a generated row states. Sums convert to [`Decimal`] once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Amount(i128);
+pub(crate) struct Amount(i128);
 
 impl Amount {
-    pub(super) const ZERO: Self = Self(0);
-    pub(super) const ONE: Self = Self(ONE);
+    pub(crate) const ZERO: Self = Self(0);
+    pub(crate) const ONE: Self = Self(ONE);
 
     /// `digits` / 10^`places`, at most ten places.
-    pub(super) const fn new(digits: i64, places: u32) -> Self {
+    pub(crate) const fn new(digits: i64, places: u32) -> Self {
         Self(digits as i128 * 10_i128.pow(PLACES as u32 - places))
     }
 
-    pub(super) fn whole(n: u64) -> Self {
+    pub(crate) fn whole(n: u64) -> Self {
         Self(i128::from(n) * ONE)
     }
 
     /// `n` / 1000 of it, down to the last place.
-    pub(super) fn per_mille(self, n: u64) -> Self {
+    pub(crate) fn per_mille(self, n: u64) -> Self {
         Self(self.0 * i128::from(n) / 1000)
     }
 
-    pub(super) fn times(self, n: u64) -> Self {
+    pub(crate) fn times(self, n: u64) -> Self {
         Self(self.0 * i128::from(n))
     }
 
     /// The product, down to the last place.
-    pub(super) fn by(self, other: Self) -> Self {
+    pub(crate) fn by(self, other: Self) -> Self {
         Self(self.0 * other.0 / ONE)
     }
 
-    pub(super) fn minus(self, other: Self) -> Self {
+    pub(crate) fn minus(self, other: Self) -> Self {
         Self(self.0 - other.0)
     }
 
-    pub(super) fn negative(self) -> Self {
+    pub(crate) fn negative(self) -> Self {
         Self(-self.0)
     }
 
-    pub(super) fn add(&mut self, other: Self) {
+    pub(crate) fn add(&mut self, other: Self) {
         self.0 += other.0;
     }
 
-    pub(super) fn to_decimal(self) -> Decimal {
+    pub(crate) fn to_decimal(self) -> Decimal {
         Decimal::new(self.0, PLACES).normalize()
     }
 
     /// As short as it is exact: `98.32`, `0`, `-0.0000000001`.
-    pub(super) fn write(self, out: &mut Vec<u8>) {
+    pub(crate) fn write(self, out: &mut Vec<u8>) {
         if self.0 < 0 {
             out.push(b'-');
         }
@@ -74,7 +74,7 @@ impl Amount {
     }
 }
 
-pub(super) fn write_number(out: &mut Vec<u8>, number: u64) {
+pub(crate) fn write_number(out: &mut Vec<u8>, number: u64) {
     let mut digits = 1;
     let mut rest = number / 10;
     while rest > 0 {
@@ -85,7 +85,7 @@ pub(super) fn write_number(out: &mut Vec<u8>, number: u64) {
 }
 
 /// The last `digits` digits of a number.
-pub(super) fn write_padded(out: &mut Vec<u8>, mut number: u64, digits: usize) {
+pub(crate) fn write_padded(out: &mut Vec<u8>, mut number: u64, digits: usize) {
     let start = out.len();
     out.resize(start + digits, b'0');
     for place in out[start..].iter_mut().rev() {
@@ -95,12 +95,12 @@ pub(super) fn write_padded(out: &mut Vec<u8>, mut number: u64, digits: usize) {
 }
 
 /// `number` as 16 hexadecimal digits.
-pub(super) fn write_hex(out: &mut Vec<u8>, number: u64) {
+pub(crate) fn write_hex(out: &mut Vec<u8>, number: u64) {
     out.extend((0..16).rev().map(|digit| b"0123456789abcdef"[(number >> (digit * 4) & 15) as usize]));
 }
 
 /// A CSV cell, quoted where it must be.
-pub(super) fn write_cell(out: &mut Vec<u8>, text: &str) {
+pub(crate) fn write_cell(out: &mut Vec<u8>, text: &str) {
     if !text.bytes().any(|b| matches!(b, b',' | b'"' | b'\n' | b'\r')) {
         out.extend_from_slice(text.as_bytes());
         return;

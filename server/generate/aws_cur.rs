@@ -14,7 +14,7 @@ use super::line::{Kind, Line, Writer};
 use super::output::Output;
 use super::random::Random;
 
-pub(super) struct AwsCur<'a, W: Write> {
+pub(crate) struct AwsCur<'a, W: Write> {
     output: Output<'a, W>,
     columns: Vec<(&'static str, Cell)>,
     ids: Random,
@@ -28,7 +28,7 @@ enum Row {
 }
 
 impl<'a, W: Write> AwsCur<'a, W> {
-    pub(super) fn new(mut output: Output<'a, W>, columns: Columns) -> io::Result<Self> {
+    pub(crate) fn new(mut output: Output<'a, W>, columns: Columns) -> io::Result<Self> {
         let columns = cur_columns::of(columns);
         for (at, (name, _)) in columns.iter().enumerate() {
             if at > 0 {
@@ -42,7 +42,7 @@ impl<'a, W: Write> AwsCur<'a, W> {
         Ok(Self { output, columns, ids })
     }
 
-    pub(super) fn into_output(self) -> Output<'a, W> {
+    pub(crate) fn into_output(self) -> Output<'a, W> {
         self.output
     }
 
@@ -221,7 +221,7 @@ impl<W: Write> Writer for AwsCur<'_, W> {
 }
 
 /// Machines that run, as against fees for them.
-pub(super) fn runs(kind: Kind) -> bool {
+pub(crate) fn runs(kind: Kind) -> bool {
     matches!(kind, Kind::OnDemand | Kind::Spot | Kind::Reserved { .. } | Kind::Planned)
 }
 
@@ -270,7 +270,7 @@ fn usage_type(out: &mut Vec<u8>, line: &Line) {
     out.extend_from_slice(rest.as_bytes());
 }
 
-pub(super) fn machine_name(line: &Line) -> &'static str {
+pub(crate) fn machine_name(line: &Line) -> &'static str {
     line.machine.map_or("", |machine| machine.name)
 }
 
@@ -337,7 +337,7 @@ fn description(out: &mut Vec<u8>, line: &Line, row: Row) {
 }
 
 /// A number that is the same for the same product in the same region.
-pub(super) fn sku_number(line: &Line) -> u64 {
+pub(crate) fn sku_number(line: &Line) -> u64 {
     let name = if line.kind == Kind::Goods { line.goods.usage_type } else { machine_name(line) };
     let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     line.region.id.bytes().chain(name.bytes()).fold(0xcbf2_9ce4_8422_2325, hash)

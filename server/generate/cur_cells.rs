@@ -6,7 +6,7 @@ use super::cur_columns::Cell;
 use super::line::{Kind, Line};
 use super::world::Machine;
 
-pub(super) fn machine_cell(out: &mut Vec<u8>, cell: Cell, machine: &Machine, line: &Line) {
+pub(crate) fn machine_cell(out: &mut Vec<u8>, cell: Cell, machine: &Machine, line: &Line) {
     let mut text = |text: &str| out.extend_from_slice(text.as_bytes());
     match cell {
         Cell::InstanceType => text(machine.name),
@@ -30,7 +30,7 @@ pub(super) fn machine_cell(out: &mut Vec<u8>, cell: Cell, machine: &Machine, lin
     }
 }
 
-pub(super) fn reservation_cell(out: &mut Vec<u8>, cell: Cell, line: &Line, stamps: usize, arn: &str) {
+pub(crate) fn reservation_cell(out: &mut Vec<u8>, cell: Cell, line: &Line, stamps: usize, arn: &str) {
     let mut text = |text: &str| out.extend_from_slice(text.as_bytes());
     match (cell, line.kind) {
         (
@@ -72,7 +72,7 @@ pub(super) fn reservation_cell(out: &mut Vec<u8>, cell: Cell, line: &Line, stamp
     }
 }
 
-pub(super) fn plan_cell(out: &mut Vec<u8>, cell: Cell, line: &Line, arn: &str, is_main: bool) {
+pub(crate) fn plan_cell(out: &mut Vec<u8>, cell: Cell, line: &Line, arn: &str, is_main: bool) {
     let mut text = |text: &str| out.extend_from_slice(text.as_bytes());
     match (cell, line.kind) {
         (Cell::PlanArn, Kind::Planned | Kind::PlanFee { .. }) => text(arn),
@@ -87,7 +87,7 @@ pub(super) fn plan_cell(out: &mut Vec<u8>, cell: Cell, line: &Line, arn: &str, i
     }
 }
 
-pub(super) fn tag_cell(out: &mut Vec<u8>, cell: Cell, line: &Line) {
+pub(crate) fn tag_cell(out: &mut Vec<u8>, cell: Cell, line: &Line) {
     let Some(owner) = line.owner else { return };
     match cell {
         Cell::Team if !owner.is_capital => write_cell(out, owner.team),

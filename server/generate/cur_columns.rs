@@ -5,7 +5,7 @@ use super::Columns;
 
 /// What a column of a row holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cell {
+pub(crate) enum Cell {
     LineItemId,
     TimeInterval,
     InvoiceId,
@@ -91,7 +91,7 @@ pub(super) enum Cell {
 use Cell as C;
 
 /// The columns of a report.
-pub(super) fn of(columns: Columns) -> Vec<(&'static str, Cell)> {
+pub(crate) fn of(columns: Columns) -> Vec<(&'static str, Cell)> {
     let is_in = |(name, cell): &&(&str, Cell)| match columns {
         Columns::Few => *cell != C::Empty && !NOT_IN_FEW.contains(name),
         Columns::Many => true,

@@ -13,7 +13,7 @@ use super::world::Offer;
 /// FOCUS 1.2's columns, in the order of the specification's own sample.
 const COLUMNS: &str = "ProviderName,PublisherName,InvoiceIssuerName,InvoiceId,BillingAccountId,BillingAccountName,BillingAccountType,SubAccountId,SubAccountName,SubAccountType,BillingPeriodStart,BillingPeriodEnd,ChargePeriodStart,ChargePeriodEnd,ChargeCategory,ChargeClass,ChargeDescription,ChargeFrequency,BilledCost,EffectiveCost,ListCost,ContractedCost,ListUnitPrice,ContractedUnitPrice,PricingCategory,PricingQuantity,PricingUnit,PricingCurrency,PricingCurrencyContractedUnitPrice,PricingCurrencyEffectiveCost,PricingCurrencyListUnitPrice,BillingCurrency,ConsumedQuantity,ConsumedUnit,ServiceName,ServiceCategory,ServiceSubcategory,SkuId,SkuMeter,SkuPriceId,SkuPriceDetails,ResourceId,ResourceName,ResourceType,RegionId,RegionName,AvailabilityZone,CommitmentDiscountId,CommitmentDiscountName,CommitmentDiscountCategory,CommitmentDiscountType,CommitmentDiscountStatus,CommitmentDiscountQuantity,CommitmentDiscountUnit,CapacityReservationId,CapacityReservationStatus,Tags\n";
 
-pub(super) struct Focus<'a, W: Write> {
+pub(crate) struct Focus<'a, W: Write> {
     output: Output<'a, W>,
     offer: &'static Offer,
 }
@@ -34,13 +34,13 @@ enum Commitment {
 }
 
 impl<'a, W: Write> Focus<'a, W> {
-    pub(super) fn new(mut output: Output<'a, W>, offer: &'static Offer) -> io::Result<Self> {
+    pub(crate) fn new(mut output: Output<'a, W>, offer: &'static Offer) -> io::Result<Self> {
         output.row.extend_from_slice(COLUMNS.as_bytes());
         output.end_header()?;
         Ok(Self { output, offer })
     }
 
-    pub(super) fn into_output(self) -> Output<'a, W> {
+    pub(crate) fn into_output(self) -> Output<'a, W> {
         self.output
     }
 

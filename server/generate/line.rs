@@ -7,7 +7,7 @@ use super::world::{AWS_GOODS, Goods, Machine, Region};
 
 /// What a row is about. The formats write some of these as two rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     OnDemand,
     Spot,
     /// Covered by a reservation, which was paid partly upfront.
@@ -42,45 +42,45 @@ pub(super) enum Kind {
 
 /// Who a resource is tagged for, in the spelling of the tag.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Owner {
-    pub(super) team: &'static str,
+pub(crate) struct Owner {
+    pub(crate) team: &'static str,
     /// Tagged `Team` instead of `team`.
-    pub(super) is_capital: bool,
+    pub(crate) is_capital: bool,
     /// What the name of its experiment begins with.
-    pub(super) series: &'static str,
+    pub(crate) series: &'static str,
     /// From 1; 0 for none.
-    pub(super) experiment: u32,
-    pub(super) project: &'static str,
-    pub(super) environment: &'static str,
-    pub(super) workload: &'static str,
-    pub(super) cost_center: &'static str,
+    pub(crate) experiment: u32,
+    pub(crate) project: &'static str,
+    pub(crate) environment: &'static str,
+    pub(crate) workload: &'static str,
+    pub(crate) cost_center: &'static str,
 }
 
 /// One event, to be written as one row or two.
 #[derive(Clone, Copy)]
-pub(super) struct Line {
-    pub(super) kind: Kind,
+pub(crate) struct Line {
+    pub(crate) kind: Kind,
     /// Hours of the month, half-open.
-    pub(super) from: usize,
-    pub(super) to: usize,
-    pub(super) account: usize,
-    pub(super) region: &'static Region,
-    pub(super) zone: u8,
-    pub(super) machine: Option<&'static Machine>,
-    pub(super) goods: &'static Goods,
-    pub(super) resource: u64,
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    pub(crate) account: usize,
+    pub(crate) region: &'static Region,
+    pub(crate) zone: u8,
+    pub(crate) machine: Option<&'static Machine>,
+    pub(crate) goods: &'static Goods,
+    pub(crate) resource: u64,
     /// `None` where nothing is tagged.
-    pub(super) owner: Option<Owner>,
-    pub(super) quantity: Amount,
+    pub(crate) owner: Option<Owner>,
+    pub(crate) quantity: Amount,
     /// List price of one unit.
-    pub(super) list_rate: Amount,
-    pub(super) list: Amount,
-    pub(super) billed: Amount,
-    pub(super) effective: Amount,
+    pub(crate) list_rate: Amount,
+    pub(crate) list: Amount,
+    pub(crate) billed: Amount,
+    pub(crate) effective: Amount,
 }
 
 /// Writes events in one format.
-pub(super) trait Writer {
+pub(crate) trait Writer {
     /// Rows that an event of this kind takes.
     fn rows(kind: Kind) -> u64;
     fn write(&mut self, line: &Line) -> io::Result<()>;
@@ -88,7 +88,7 @@ pub(super) trait Writer {
 
 impl Line {
     /// An hour of nothing in a region, to fill in.
-    pub(super) fn empty(region: &'static Region) -> Self {
+    pub(crate) fn empty(region: &'static Region) -> Self {
         Self {
             kind: Kind::Goods,
             from: 0,

@@ -7,19 +7,18 @@
 //! and untagged resources, commitments with their fees and what of them goes unused, credits, refunds,
 //! a discount, support and tax. [`Totals`] says what a correct reader finds.
 
-mod amount;
-mod aws_cur;
-mod cur_cells;
-mod cur_columns;
-pub mod demo;
-mod focus;
-mod line;
-mod output;
-mod random;
-mod scatter;
-mod settle;
-mod simulate;
-mod world;
+pub(crate) mod amount;
+pub(crate) mod aws_cur;
+pub(crate) mod cur_cells;
+pub(crate) mod cur_columns;
+pub(crate) mod focus;
+pub(crate) mod line;
+pub(crate) mod output;
+pub(crate) mod random;
+pub(crate) mod scatter;
+pub(crate) mod settle;
+pub(crate) mod simulate;
+pub(crate) mod world;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -15,26 +15,26 @@ use crate::money::Decimal;
 const FLUSH_AT: usize = 1 << 16;
 
 /// What every format needs to write rows: the plan's texts, ready made, and the destination.
-pub(super) struct Output<'a, W: Write> {
+pub(crate) struct Output<'a, W: Write> {
     out: &'a mut W,
     /// Where rows go that are in no order.
     scatter: Option<Scatter>,
     /// Rows that are not flushed yet.
-    pub(super) row: Vec<u8>,
-    pub(super) seed: u64,
+    pub(crate) row: Vec<u8>,
+    pub(crate) seed: u64,
     /// `2026-09-01T00:00:00Z` and so on, one an hour, the end of the month included.
-    pub(super) stamps: Vec<[u8; 20]>,
-    pub(super) provider: String,
+    pub(crate) stamps: Vec<[u8; 20]>,
+    pub(crate) provider: String,
     /// This and the next three are cells, quoted where they must be.
-    pub(super) currency: String,
-    pub(super) billing_account: String,
-    pub(super) accounts: Vec<String>,
-    pub(super) account_names: Vec<String>,
-    pub(super) billing_account_name: String,
-    pub(super) invoice_id: String,
-    pub(super) plan_arn: String,
+    pub(crate) currency: String,
+    pub(crate) billing_account: String,
+    pub(crate) accounts: Vec<String>,
+    pub(crate) account_names: Vec<String>,
+    pub(crate) billing_account_name: String,
+    pub(crate) invoice_id: String,
+    pub(crate) plan_arn: String,
     /// Ends where the machine's name follows.
-    pub(super) reservation_arn: String,
+    pub(crate) reservation_arn: String,
     rows: u64,
     billed: Amount,
     effective: Amount,
@@ -44,7 +44,7 @@ pub(super) struct Output<'a, W: Write> {
 }
 
 impl<'a, W: Write> Output<'a, W> {
-    pub(super) fn new(plan: &Plan, provider: &str, offer: &Offer, out: &'a mut W) -> io::Result<Self> {
+    pub(crate) fn new(plan: &Plan, provider: &str, offer: &Offer, out: &'a mut W) -> io::Result<Self> {
         let region = offer.regions[0].id;
         let account: String = plan.billing_account.chars().filter(char::is_ascii_alphanumeric).collect();
         Ok(Self {
@@ -76,7 +76,7 @@ impl<'a, W: Write> Output<'a, W> {
     }
 
     /// Gives the accounts other ids and names.
-    pub(super) fn with_accounts(mut self, name: &str, accounts: &[(&str, &str)]) -> Self {
+    pub(crate) fn with_accounts(mut self, name: &str, accounts: &[(&str, &str)]) -> Self {
         self.billing_account_name = cell(name);
         self.accounts = accounts.iter().map(|(id, _)| cell(id)).collect();
         self.account_names = accounts.iter().map(|(_, name)| cell(name)).collect();
@@ -84,7 +84,7 @@ impl<'a, W: Write> Output<'a, W> {
     }
 
     /// Adds a written row to the sums. `counts`: whether its quantity is time of its machine.
-    pub(super) fn tally(
+    pub(crate) fn tally(
         &mut self,
         line: &Line,
         counts: bool,
@@ -104,13 +104,13 @@ impl<'a, W: Write> Output<'a, W> {
         }
     }
 
-    pub(super) fn end_header(&mut self) -> io::Result<()> {
+    pub(crate) fn end_header(&mut self) -> io::Result<()> {
         self.out.write_all(&self.row)?;
         self.row.clear();
         Ok(())
     }
 
-    pub(super) fn end_row(&mut self) -> io::Result<()> {
+    pub(crate) fn end_row(&mut self) -> io::Result<()> {
         if let Some(scatter) = &mut self.scatter {
             scatter.write(&self.row)?;
         } else if self.row.len() >= FLUSH_AT {
@@ -122,7 +122,7 @@ impl<'a, W: Write> Output<'a, W> {
         Ok(())
     }
 
-    pub(super) fn finish(self) -> io::Result<Totals> {
+    pub(crate) fn finish(self) -> io::Result<Totals> {
         match self.scatter {
             Some(scatter) => scatter.finish(self.out)?,
             None => self.out.write_all(&self.row)?,
@@ -154,7 +154,7 @@ impl<'a, W: Write> Output<'a, W> {
 
 impl Owner {
     /// `exp-0042`.
-    pub(super) fn write_experiment(&self, out: &mut Vec<u8>) {
+    pub(crate) fn write_experiment(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(self.series.as_bytes());
         out.push(b'-');
         write_padded(out, u64::from(self.experiment), if self.experiment > 9999 { 7 } else { 4 });

@@ -9,25 +9,25 @@ use super::random::Random;
 const WRITERS: usize = 64;
 
 /// Gives each row to one of many writers.
-pub(super) struct Scatter {
+pub(crate) struct Scatter {
     random: Random,
     writers: Vec<BufWriter<File>>,
 }
 
 impl Scatter {
     /// What is written waits in temporary files.
-    pub(super) fn new(seed: u64) -> io::Result<Self> {
+    pub(crate) fn new(seed: u64) -> io::Result<Self> {
         let writers = (0..WRITERS).map(|_| tempfile::tempfile().map(BufWriter::new));
         Ok(Self { random: Random::new(seed), writers: writers.collect::<io::Result<_>>()? })
     }
 
-    pub(super) fn write(&mut self, row: &[u8]) -> io::Result<()> {
+    pub(crate) fn write(&mut self, row: &[u8]) -> io::Result<()> {
         let writer = self.random.below(WRITERS as u64) as usize;
         self.writers[writer].write_all(row)
     }
 
     /// Writes the rows of all writers, one after the other.
-    pub(super) fn finish(self, out: &mut impl Write) -> io::Result<()> {
+    pub(crate) fn finish(self, out: &mut impl Write) -> io::Result<()> {
         for writer in self.writers {
             let mut file = writer.into_inner()?;
             file.rewind()?;

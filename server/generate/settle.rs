@@ -14,16 +14,16 @@ const HOURS_OF_A_YEAR: u64 = 8760;
 
 /// What the month comes to, for the charges at its end.
 #[derive(Default)]
-pub(super) struct Books {
-    pub(super) rows: u64,
-    pub(super) by_account: [Amount; ACCOUNTS],
-    pub(super) reserved_units: [u64; 2],
-    pub(super) reserved_hours: [u64; 2],
+pub(crate) struct Books {
+    pub(crate) rows: u64,
+    pub(crate) by_account: [Amount; ACCOUNTS],
+    pub(crate) reserved_units: [u64; 2],
+    pub(crate) reserved_hours: [u64; 2],
 }
 
 impl Month {
     /// The charges that come once, most telling first, as many as a quarter of the rows has room for.
-    pub(super) fn once_a_month<W: Writer>(&self) -> Vec<Kind> {
+    pub(crate) fn once_a_month<W: Writer>(&self) -> Vec<Kind> {
         let zero = Amount::ZERO;
         let fee = Kind::ReservationFee {
             unused_hours: 0,
@@ -56,7 +56,7 @@ impl Month {
     }
 
     /// The `at`-th of the charges that come once.
-    pub(super) fn settle(&mut self, kind: Kind, at: usize, books: &Books) -> Line {
+    pub(crate) fn settle(&mut self, kind: Kind, at: usize, books: &Books) -> Line {
         let whole_month = Line { kind, from: 0, to: self.hours, ..Line::empty(&self.offer.regions[0]) };
         let account = at % ACCOUNTS;
         let spent = books.by_account[account];
@@ -118,7 +118,7 @@ impl Month {
 }
 
 impl Books {
-    pub(super) fn take<W: Writer>(&mut self, line: &Line, writer: &mut W) -> io::Result<()> {
+    pub(crate) fn take<W: Writer>(&mut self, line: &Line, writer: &mut W) -> io::Result<()> {
         self.rows += W::rows(line.kind);
         self.by_account[line.account].add(line.billed);
         writer.write(line)
@@ -134,6 +134,6 @@ impl Books {
 }
 
 /// What an hour of a reserved machine takes from the upfront fee, and its recurring fee.
-pub(super) fn reserved_rates(list: Amount) -> (Amount, Amount) {
+pub(crate) fn reserved_rates(list: Amount) -> (Amount, Amount) {
     (list.per_mille(AMORTIZED_RATE), list.per_mille(RECURRING_RATE))
 }

@@ -13,15 +13,15 @@ use super::world::{
     ACCOUNTS, COST_CENTERS, ENVIRONMENTS, Goods, MISSPELT, Machine, Offer, PROJECTS, Region, TEAMS, WORKLOADS,
 };
 
-pub(super) struct Month {
-    pub(super) rows: u64,
+pub(crate) struct Month {
+    pub(crate) rows: u64,
     /// Hours in the month.
-    pub(super) hours: usize,
-    pub(super) experiments: u32,
-    pub(super) keys: u32,
-    pub(super) is_fleet: bool,
-    pub(super) offer: &'static Offer,
-    pub(super) random: Random,
+    pub(crate) hours: usize,
+    pub(crate) experiments: u32,
+    pub(crate) keys: u32,
+    pub(crate) is_fleet: bool,
+    pub(crate) offer: &'static Offer,
+    pub(crate) random: Random,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ const PLAN_RATE: u64 = 620;
 
 impl Month {
     /// Writes exactly `rows` rows.
-    pub(super) fn run<W: Writer>(mut self, writer: &mut W) -> io::Result<()> {
+    pub(crate) fn run<W: Writer>(mut self, writer: &mut W) -> io::Result<()> {
         let once = self.once_a_month::<W>();
         let usage = self.rows - once.iter().map(|kind| W::rows(*kind)).sum::<u64>();
         let hours = (usage / ROWS_PER_HOUR).clamp(1, self.hours as u64);

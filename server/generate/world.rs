@@ -3,25 +3,25 @@
 
 use super::amount::Amount;
 
-pub(super) struct Machine {
-    pub(super) name: &'static str,
-    pub(super) vcpu: u32,
-    pub(super) memory_gib: u32,
+pub(crate) struct Machine {
+    pub(crate) name: &'static str,
+    pub(crate) vcpu: u32,
+    pub(crate) memory_gib: u32,
     /// Accelerators in it: `8`, `1/6`; empty for none.
-    pub(super) accelerators: &'static str,
+    pub(crate) accelerators: &'static str,
     /// List price of an hour, in hundredths of a cent.
     price: i64,
     /// How often it is rented, against the others.
-    pub(super) weight: u64,
+    pub(crate) weight: u64,
 }
 
 impl Machine {
-    pub(super) fn list(&self) -> Amount {
+    pub(crate) fn list(&self) -> Amount {
         Amount::new(self.price, 4)
     }
 }
 
-pub(super) const fn machine(
+pub(crate) const fn machine(
     name: &'static str,
     accelerators: &'static str,
     vcpu: u32,
@@ -32,13 +32,13 @@ pub(super) const fn machine(
     Machine { name, vcpu, memory_gib, accelerators, price, weight }
 }
 
-pub(super) struct Region {
-    pub(super) id: &'static str,
-    pub(super) name: &'static str,
+pub(crate) struct Region {
+    pub(crate) id: &'static str,
+    pub(crate) name: &'static str,
     /// What AWS usage types begin with there.
-    pub(super) prefix: &'static str,
+    pub(crate) prefix: &'static str,
     /// Prices there, in thousandths of the home region's.
-    pub(super) price_level: u64,
+    pub(crate) price_level: u64,
 }
 
 const fn region(id: &'static str, name: &'static str, prefix: &'static str, price_level: u64) -> Region {
@@ -47,19 +47,19 @@ const fn region(id: &'static str, name: &'static str, prefix: &'static str, pric
 
 /// A provider's offer. Of the machines with accelerators the first is what savings plans cover, the next
 /// two are what is reserved (in the first region).
-pub(super) struct Offer {
-    pub(super) provider: &'static str,
-    pub(super) service: &'static str,
-    pub(super) accelerated: &'static [Machine],
-    pub(super) plain: &'static [Machine],
-    pub(super) regions: &'static [Region],
+pub(crate) struct Offer {
+    pub(crate) provider: &'static str,
+    pub(crate) service: &'static str,
+    pub(crate) accelerated: &'static [Machine],
+    pub(crate) plain: &'static [Machine],
+    pub(crate) regions: &'static [Region],
     /// What it rents out beside machines.
-    pub(super) goods: &'static [Goods],
+    pub(crate) goods: &'static [Goods],
     /// What the id of a machine begins with.
-    pub(super) machine_id: &'static str,
+    pub(crate) machine_id: &'static str,
 }
 
-pub(super) static AWS: Offer = Offer {
+pub(crate) static AWS: Offer = Offer {
     provider: "AWS",
     service: "Amazon Elastic Compute Cloud",
     accelerated: &[
@@ -91,7 +91,7 @@ pub(super) static AWS: Offer = Offer {
     machine_id: "i-0",
 };
 
-pub(super) static AZURE: Offer = Offer {
+pub(crate) static AZURE: Offer = Offer {
     provider: "Microsoft",
     service: "Virtual Machines",
     accelerated: &[
@@ -139,7 +139,7 @@ static ORACLE: Offer = Offer {
 };
 
 /// Any other name: a specialty cloud that says how many of what in the machine's name.
-pub(super) static SPECIALTY: Offer = Offer {
+pub(crate) static SPECIALTY: Offer = Offer {
     provider: "",
     service: "GPU Instances",
     accelerated: &[
@@ -155,7 +155,7 @@ pub(super) static SPECIALTY: Offer = Offer {
 };
 
 /// The offer of a provider, by its canonical name.
-pub(super) fn offer(provider: &str) -> &'static Offer {
+pub(crate) fn offer(provider: &str) -> &'static Offer {
     [&AWS, &AZURE, &GOOGLE, &ORACLE]
         .into_iter()
         .find(|offer| offer.provider == provider)
@@ -163,29 +163,29 @@ pub(super) fn offer(provider: &str) -> &'static Offer {
 }
 
 /// Usage that is no machine: storage, transfer, requests.
-pub(super) struct Goods {
-    pub(super) code: &'static str,
-    pub(super) service: &'static str,
-    pub(super) category: &'static str,
-    pub(super) family: &'static str,
-    pub(super) usage_type: &'static str,
-    pub(super) operation: &'static str,
-    pub(super) unit: &'static str,
+pub(crate) struct Goods {
+    pub(crate) code: &'static str,
+    pub(crate) service: &'static str,
+    pub(crate) category: &'static str,
+    pub(crate) family: &'static str,
+    pub(crate) usage_type: &'static str,
+    pub(crate) operation: &'static str,
+    pub(crate) unit: &'static str,
     /// Price of one unit, in millionths.
     price: i64,
     /// The most that an hour uses, in thousandths of a unit.
-    pub(super) most: u64,
+    pub(crate) most: u64,
     /// What its resource id begins with; empty for none.
-    pub(super) resource: &'static str,
+    pub(crate) resource: &'static str,
 }
 
 impl Goods {
-    pub(super) fn list(&self) -> Amount {
+    pub(crate) fn list(&self) -> Amount {
         Amount::new(self.price, 6)
     }
 }
 
-pub(super) static AWS_GOODS: [Goods; 8] = [
+pub(crate) static AWS_GOODS: [Goods; 8] = [
     Goods {
         code: "AmazonEC2",
         service: "Amazon Elastic Compute Cloud",
@@ -308,7 +308,7 @@ const fn goods(
     }
 }
 
-pub(super) static AZURE_GOODS: [Goods; 4] = [
+pub(crate) static AZURE_GOODS: [Goods; 4] = [
     goods("Storage Accounts", "Storage", "Hot LRS Data Stored", "GB-Month", 18_400, 90_000, "stdata"),
     goods("Virtual Machines", "Storage", "P30 LRS Disk", "GB-Month", 132_000, 2_000, "disk-"),
     goods("Virtual Network", "Networking", "Standard Data Transfer Out", "GB", 87_000, 40_000, ""),
@@ -323,17 +323,17 @@ pub(super) static AZURE_GOODS: [Goods; 4] = [
     ),
 ];
 
-pub(super) static GOODS: [Goods; 3] = [
+pub(crate) static GOODS: [Goods; 3] = [
     goods("Block Storage", "Storage", "NVMe volume", "GB-Month", 70_000, 4_000, "volume-"),
     goods("Shared File System", "Storage", "Shared file system", "GB-Month", 90_000, 30_000, "fs-"),
     goods("Network", "Networking", "Egress", "GB", 20_000, 90_000, ""),
 ];
 
-pub(super) static TEAMS: [&str; 6] = ["research", "vision", "language", "inference", "robotics", "platform"];
+pub(crate) static TEAMS: [&str; 6] = ["research", "vision", "language", "inference", "robotics", "platform"];
 /// How the same teams are written by hand.
-pub(super) static MISSPELT: [&str; 6] =
+pub(crate) static MISSPELT: [&str; 6] =
     ["Reserch", " vision", "Language", "inference-team", "robotics ", "platfrom"];
-pub(super) static PROJECTS: [&str; 8] = [
+pub(crate) static PROJECTS: [&str; 8] = [
     "pretraining",
     "segmentation",
     "alignment",
@@ -343,13 +343,13 @@ pub(super) static PROJECTS: [&str; 8] = [
     "evaluation",
     "tooling",
 ];
-pub(super) static ENVIRONMENTS: [&str; 3] = ["prod", "dev", "staging"];
-pub(super) static WORKLOADS: [&str; 3] = ["training", "serving", "batch"];
+pub(crate) static ENVIRONMENTS: [&str; 3] = ["prod", "dev", "staging"];
+pub(crate) static WORKLOADS: [&str; 3] = ["training", "serving", "batch"];
 /// Where finance books the teams.
-pub(super) static COST_CENTERS: [&str; 6] =
+pub(crate) static COST_CENTERS: [&str; 6] =
     ["CC-4100", "CC-4210", "CC-4220", "CC-5100", "CC-4300", "CC-6000"];
 /// Accounts under the billing account; their numbers follow from it.
-pub(super) const ACCOUNTS: usize = 8;
+pub(crate) const ACCOUNTS: usize = 8;
 
 #[cfg(test)]
 mod tests {

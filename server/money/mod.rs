@@ -4,6 +4,7 @@
 //! decimal will do. A [`Decimal`] is a 256-bit integer with a scale; sums of any number of accepted
 //! amounts are exact. Rounding happens once, at display, half to even ([`Decimal::round`]).
 
+pub mod arithmetic;
 mod decimal;
 mod grouped;
 mod iso_4217;

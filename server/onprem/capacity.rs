@@ -11,12 +11,12 @@ use serde::Serialize;
 use super::asset_register::AssetRegister;
 use super::economics::owning;
 use super::entry::Cluster;
+use crate::economics::Finding;
+use crate::economics::capacity::{Demand, Full, Order};
+use crate::economics::check::Refused;
+use crate::money::arithmetic::{HOURS_PER_MONTH, ceiling, count, one, product, whole};
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
-use crate::scenario::Finding;
-use crate::scenario::arithmetic::{HOURS_PER_MONTH, ceiling, count, one, product, whole};
-use crate::scenario::capacity::{Demand, Full, Order};
-use crate::scenario::check::Refused;
 
 /// Months that more is to last.
 const LASTS: u32 = 12;
@@ -109,7 +109,7 @@ impl Capacity {
 }
 
 fn plan(demand: &Demand, gpus: u32, utilization: Decimal, month: BillingMonth) -> Result<Capacity, Refused> {
-    let warnings = crate::scenario::check::demand(demand).warnings_or_refused()?;
+    let warnings = crate::economics::check::demand(demand).warnings_or_refused()?;
     let (full, order) = (demand.full(gpus)?, demand.order(gpus)?);
     Ok(Capacity {
         month,

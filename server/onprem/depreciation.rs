@@ -1,7 +1,7 @@
 //! How a price becomes an expense over the years: the book view. Pure.
 //!
 //! What an accountant writes down. What capital costs (interest included) is the economic view, in
-//! [`crate::scenario::owning`]; the two answer different questions and are never added to each other.
+//! [`crate::economics::owning`]; the two answer different questions and are never added to each other.
 //!
 //! A year of life runs from the day of going into service to its anniversary; the last may be shorter. With P price,
 //! S residual value, L life, n months of a year of life, and B the book value at its start:

@@ -9,11 +9,11 @@ use serde::Serialize;
 use super::economics::Economics;
 use super::month::Line;
 use crate::accelerator::{Model, find_model};
+use crate::economics::BreakEven;
+use crate::economics::break_even::Question;
+use crate::money::arithmetic::{one, product};
 use crate::money::{Currency, Decimal};
-use crate::scenario::BreakEven;
-use crate::scenario::arithmetic::{one, product};
-use crate::scenario::break_even::Question;
-use crate::scenario::price::{Catalogue, Paid, Price};
+use crate::price_catalogue::{Catalogue, Paid, Price};
 
 /// Hours of one model in a month.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -123,14 +123,14 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::economics::Verdict;
+    use crate::economics::owning::Hours;
     use crate::onprem::asset_register::AssetRegister;
     use crate::onprem::economics::economics;
     use crate::onprem::start::Start;
     use crate::onprem::system::systems;
     use crate::onprem::{Entry, month};
-    use crate::scenario::Verdict;
-    use crate::scenario::owning::Hours;
-    use crate::scenario::price::Tier;
+    use crate::price_catalogue::Tier;
 
     fn day(text: &str) -> NaiveDate {
         text.parse().unwrap()

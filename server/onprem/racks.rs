@@ -5,9 +5,9 @@ use serde::Serialize;
 
 use super::asset_register::AssetRegister;
 use super::entry::AssetKind;
+use crate::economics::Owning;
+use crate::economics::owning::Racks;
 use crate::money::Decimal;
-use crate::scenario::Owning;
-use crate::scenario::owning::Racks;
 
 /// The racks of a cluster.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -67,10 +67,10 @@ pub fn racks(asset_register: &AssetRegister, cluster: &str, on: NaiveDate) -> Op
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::economics::owning::Cooling;
     use crate::onprem::entry::{Asset, Entry};
     use crate::onprem::start::Start;
     use crate::onprem::system::systems;
-    use crate::scenario::owning::Cooling;
 
     fn day(text: &str) -> NaiveDate {
         text.parse().unwrap()

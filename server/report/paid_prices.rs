@@ -8,7 +8,7 @@ use crate::accelerator::Model;
 use crate::accounts::Viewer;
 use crate::money::{Currency, Decimal};
 use crate::period::Period;
-use crate::scenario::price::Tier;
+use crate::price_catalogue::Tier;
 
 /// The pricing category of what is our own, which no list sells.
 const OWNED: &str = "Owned";

@@ -45,7 +45,6 @@ mod password;
 mod people;
 mod prepare;
 mod prices;
-mod quantities;
 mod question;
 mod rates;
 mod renamed;
@@ -56,7 +55,6 @@ mod spend;
 mod storage;
 mod table;
 mod teams;
-mod unallocated;
 mod variance;
 mod words;
 
@@ -241,12 +239,12 @@ pub fn routes() -> Routes {
         .post(Finance, budgets::one::change)
         .post(Finance, budgets::one::end)
         .post(Finance, budgets::one::remove)
-        .figures(Finance, quantities::index)
-        .figures(Finance, quantities::index_json)
-        .figures(Finance, quantities::index_csv)
-        .post(Finance, quantities::set)
-        .upload(Finance, quantities::load)
-        .post(Finance, quantities::remove)
+        .figures(Finance, allocation::quantities::index)
+        .figures(Finance, allocation::quantities::index_json)
+        .figures(Finance, allocation::quantities::index_csv)
+        .post(Finance, allocation::quantities::set)
+        .upload(Finance, allocation::quantities::load)
+        .post(Finance, allocation::quantities::remove)
         .figures(Finance, clusters::index)
         .figures(Finance, clusters::index_json)
         .figures(Finance, clusters::index_csv)
@@ -295,8 +293,8 @@ pub fn routes() -> Routes {
         .post(SignedIn, scenarios::change::unshare)
         .post(SignedIn, scenarios::change::remove)
         .post(SignedIn, scenarios::change::bring_back)
-        .get(Finance, unallocated::latest)
-        .kept(Finance, unallocated::show)
+        .get(Finance, allocation::unallocated::latest)
+        .kept(Finance, allocation::unallocated::show)
         .get(Admin, people::index)
         .post(Admin, people::create)
         .get(Admin, people::person::show)

@@ -7,12 +7,13 @@ use std::time::Duration;
 use sqlx::pool::PoolConnection;
 use sqlx::{PgConnection, PgPool, Postgres};
 
+use super::allocation::unallocated;
 use super::error::Error;
 use super::metrics::Metrics;
 use super::page_cache::Now;
 use super::prices::last_quarter;
 use super::question::Asked;
-use super::{charges, spend, unallocated};
+use super::{charges, spend};
 use crate::accounts::Viewer;
 use crate::clock;
 use crate::ledger;

@@ -1,9 +1,9 @@
 //! The words of the economics on pages: units, verdicts, what is odd.
 
 use super::filters::{self, figure};
+use crate::economics::owning::{Term, Unit};
+use crate::economics::{BreakEven, Finding, Verdict, Within};
 use crate::money::{Currency, Decimal};
-use crate::scenario::owning::{Term, Unit};
-use crate::scenario::{BreakEven, Finding, Verdict, Within};
 
 /// Decimals of a price of a kWh, which is a fraction of a unit.
 pub(super) const FINE: u8 = 4;

@@ -10,14 +10,14 @@ use gpuledger::allocation::{
 };
 use gpuledger::audit::Actor;
 use gpuledger::clock;
+use gpuledger::economics::file;
+use gpuledger::economics::template::templates;
 use gpuledger::money::Currency;
 use gpuledger::onprem::power::Reading;
 use gpuledger::onprem::{self, Entry as Own, Kind, MeterReadings, Start};
-use gpuledger::prices;
-use gpuledger::scenario::file;
-use gpuledger::scenario::price::{Catalogue, read};
-use gpuledger::scenario::template::templates;
-use gpuledger::scenarios::{self, Headline};
+use gpuledger::price_catalogue;
+use gpuledger::price_catalogue::{Catalogue, read};
+use gpuledger::saved_scenarios::{self, Headline};
 use gpuledger::web;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -318,12 +318,13 @@ async fn read_prices(site: &Site) {
     let read::Read { format, rows, prices, skipped, rejected, rejected_count } =
         read::read(file.as_bytes(), &about).unwrap();
     let found = prices.into_iter().map(|(_, price)| price).collect();
-    let edits = prices::edits_of_file(&prices::Entries::default(), found);
-    let report = prices::Report { format: Some(format), rows, known: 0, skipped, rejected, rejected_count };
+    let edits = price_catalogue::edits_of_file(&price_catalogue::Entries::default(), found);
+    let report =
+        price_catalogue::Report { format: Some(format), rows, known: 0, skipped, rejected, rejected_count };
     let report = serde_json::to_value(&report).unwrap();
     let by = Actor::person("ada@example.com", "test");
     let about = "prices.csv: one price";
-    changes::draft::<prices::Entries>(&mut db, edits, Some(&report), about, &by, now).await.unwrap();
+    changes::draft::<price_catalogue::Entries>(&mut db, edits, Some(&report), about, &by, now).await.unwrap();
 }
 
 /// A situation of the field, in two versions.
@@ -333,10 +334,11 @@ async fn keep_a_scenario(site: &Site) {
     let by = Actor::person("ada@example.com", "test");
     let mut scenario = file::read(templates()[0].text).unwrap();
     let headline = Headline::of(&scenario.compare().unwrap());
-    let id = scenarios::create(&mut db, &scenario, &headline, ada.user_id, &by, clock::now()).await.unwrap();
+    let id =
+        saved_scenarios::create(&mut db, &scenario, &headline, ada.user_id, &by, clock::now()).await.unwrap();
     scenario.months = 24;
     let next = (&scenario, &headline);
-    scenarios::save(&mut db, (id, 1), next, Some("two years"), &by, clock::now()).await.unwrap();
+    saved_scenarios::save(&mut db, (id, 1), next, Some("two years"), &by, clock::now()).await.unwrap();
 }
 
 /// A price that was wrong, and a wish.

@@ -1,7 +1,7 @@
 //! Somebody asks what if.
 
 use gpuledger::accounts::Role;
-use gpuledger::scenario::template::{template, templates};
+use gpuledger::economics::template::{template, templates};
 use sqlx::PgPool;
 
 use super::Site;

@@ -4,8 +4,8 @@ use std::io::{self, Cursor, Write};
 use std::sync::{Arc, Mutex};
 
 use gpuledger::billing::{self, Charge, Export, Manifest, Refusal, Step};
+use gpuledger::economics::file;
 use gpuledger::money::Decimal;
-use gpuledger::scenario::file;
 use gpuledger::web::addresses;
 
 /// Longer than what tells text from anything else at the beginning of a file.

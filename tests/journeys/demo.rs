@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use gpuledger::accounts::Role;
-use gpuledger::generate::demo::{Delivery, Demonstration, Package, What};
+use gpuledger::demonstration::{Delivery, Demonstration, Package, What};
 use gpuledger::ledger::{Report, Status, WhenUnsure};
 use gpuledger::money::Decimal;
 use rustix::process::{Pid, Signal, kill_process};

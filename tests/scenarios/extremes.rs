@@ -1,16 +1,16 @@
 //! Inputs as large and as small as they may be: whatever is not refused is computed with, and nothing overflows.
 
+use gpuledger::economics::commitment::Commitment;
+use gpuledger::economics::egress::{Hop, Rates, Transfer};
+use gpuledger::economics::memory::{Fit, Precision};
+use gpuledger::economics::path::{LockIn, Path, Progress, Refresh, Step};
+use gpuledger::economics::serving::{Interface, Lifetime, Serving};
+use gpuledger::economics::silicon::Porting;
+use gpuledger::economics::slices::{By, Layout, Turns};
+use gpuledger::economics::spot::{Interruptions, Job, Preemptions, Spot};
+use gpuledger::economics::vectors::{Numbers, Rule, Vectors};
+use gpuledger::economics::work_unit::{Basis, Offer, Performance, rank};
 use gpuledger::money::Decimal;
-use gpuledger::scenario::commitment::Commitment;
-use gpuledger::scenario::egress::{Hop, Rates, Transfer};
-use gpuledger::scenario::memory::{Fit, Precision};
-use gpuledger::scenario::path::{LockIn, Path, Progress, Refresh, Step};
-use gpuledger::scenario::serving::{Interface, Lifetime, Serving};
-use gpuledger::scenario::silicon::Porting;
-use gpuledger::scenario::slices::{By, Layout, Turns};
-use gpuledger::scenario::spot::{Interruptions, Job, Preemptions, Spot};
-use gpuledger::scenario::vectors::{Numbers, Rule, Vectors};
-use gpuledger::scenario::work_unit::{Basis, Offer, Performance, rank};
 
 /// The most money, with as many digits as anybody may enter; and the least.
 fn moneys() -> [Decimal; 2] {

@@ -7,7 +7,7 @@ use gpuledger::allocation::{Entry, Split};
 use gpuledger::audit::Actor;
 use gpuledger::changes::{self, Document as _, Right};
 use gpuledger::onprem::{self, Kind};
-use gpuledger::scenario::price::Catalogue;
+use gpuledger::price_catalogue::Catalogue;
 use gpuledger::{clock, web};
 use serde_json::Value;
 use sqlx::PgPool;

@@ -6,8 +6,8 @@ use gpuledger::accounts::Role;
 use gpuledger::allocation::{
     Budget, BudgetOf, BudgetPeriod, Entry, Experiment, Months, Project, Split, Target, Team,
 };
+use gpuledger::economics::template::templates;
 use gpuledger::money::Currency;
-use gpuledger::scenario::template::templates;
 use sqlx::PgPool;
 
 use super::lead_scope::{lead_and_token, with_suffix};

@@ -8,7 +8,7 @@ use gpuledger::allocation::Target;
 use gpuledger::clock;
 use gpuledger::money::Decimal;
 use gpuledger::period::{BillingMonth, Period};
-use gpuledger::scenario::price::Catalogue;
+use gpuledger::price_catalogue::Catalogue;
 use serde_json::Value;
 use sqlx::PgPool;
 

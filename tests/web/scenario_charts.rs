@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use gpuledger::accounts::Role;
-use gpuledger::scenario::template::templates;
+use gpuledger::economics::template::templates;
 use sqlx::PgPool;
 
 use crate::support::{TestApp, html};

@@ -441,7 +441,7 @@ async fn what_is_edited_stays_what_it_was_made_of(db: PgPool) {
     assert_eq!((sum(&hours_of(&was["scenario"])), sum(&hours_of(&is["scenario"]))), (8.into(), 16.into()));
     // Files are those of the same address.
     let text = finance.get(&edited.replacen("new?", "new.toml?", 1)).await;
-    let scenario = gpuledger::scenario::file::read(&text.body).unwrap();
+    let scenario = gpuledger::economics::file::read(&text.body).unwrap();
     assert_eq!(serde_json::to_value(scenario).unwrap(), was["scenario"]);
     let table = finance.get(&edited.replacen("new?", "new.csv?", 1)).await;
     assert!(

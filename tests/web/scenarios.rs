@@ -4,9 +4,9 @@ use axum::body::Body;
 use axum::http::{Method, StatusCode, header};
 use gpuledger::accounts::Role;
 use gpuledger::allocation::{Entry, Team};
+use gpuledger::economics::file;
+use gpuledger::economics::template::templates;
 use gpuledger::money::Decimal;
-use gpuledger::scenario::file;
-use gpuledger::scenario::template::templates;
 use serde_json::Value;
 use sqlx::PgPool;
 

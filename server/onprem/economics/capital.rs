@@ -3,11 +3,11 @@
 use super::super::entry::{Asset, Paid};
 use super::units::Here;
 use super::{InCurrency, month_of, term};
+use crate::economics::owning::capital::{annualized, capital_recovery_factor};
+use crate::economics::owning::{Component, Part, Unit};
 use crate::money::Decimal;
+use crate::money::arithmetic::{count, growth, product, quotient};
 use crate::period::BillingMonth;
-use crate::scenario::arithmetic::{count, growth, product, quotient};
-use crate::scenario::owning::capital::{annualized, capital_recovery_factor};
-use crate::scenario::owning::{Component, Part, Unit};
 
 const OVER: &str = "nothing: its term is over, and what it cost is paid back";
 

@@ -4,7 +4,7 @@
 //! book view of the same inputs. It is the sum of
 //!
 //! - capital: of each asset the annuity that pays back its price and the interest, less what it is sold for
-//!   ([`scenario::owning::capital`](crate::scenario::owning::capital)), whether it was bought or financed: the cost of
+//!   ([`scenario::owning::capital`](crate::economics::owning::capital)), whether it was bought or financed: the cost of
 //!   capital stands for the interest of a loan. What is leased costs its payments;
 //! - energy, of each asset by what its units draw at rest and at work, at the mean price of a week; demand charge;
 //!   colocation by the contracted kW;
@@ -25,13 +25,13 @@ use serde::Serialize;
 pub use self::owning::owning;
 use self::units::Here;
 use super::asset_register::AssetRegister;
+use crate::economics::check::{self, Refused};
+use crate::economics::comparison::SHIPPED;
+use crate::economics::owning::{Component, Hours, Link, Term, Unit};
+use crate::economics::{Finding, Severity, YearlyCost};
+use crate::money::arithmetic::{product, quotient};
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
-use crate::scenario::arithmetic::{product, quotient};
-use crate::scenario::check::{self, Refused};
-use crate::scenario::comparison::SHIPPED;
-use crate::scenario::owning::{Component, Hours, Link, Term, Unit};
-use crate::scenario::{Finding, Severity, YearlyCost};
 
 /// What a year costs, and an hour.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -10,12 +10,12 @@ use super::super::entry::{Asset, AssetKind, CostKind, Entry, Every, Paid};
 use super::running::life_of_payment;
 use super::units::Here;
 use super::{capital, month_of};
-use crate::money::{Currency, Decimal};
-use crate::scenario::Owning;
-use crate::scenario::arithmetic::{count, decimal, product, quotient};
-use crate::scenario::owning::{
+use crate::economics::Owning;
+use crate::economics::owning::{
     About, Draw, Energy, Fabric, Housing, OneOff, Other, Per, Residual, Staff, Step, Tenure,
 };
+use crate::money::arithmetic::{count, decimal, product, quotient};
+use crate::money::{Currency, Decimal};
 
 /// The cluster as it stands on a day, in one currency; `None` where there is no such cluster, or its nodes are paid in
 /// another.

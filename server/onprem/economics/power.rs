@@ -3,9 +3,9 @@
 use super::super::entry::{Asset, Entry};
 use super::units::Here;
 use super::{InCurrency, month_of, term};
+use crate::economics::owning::{Component, Part, Unit};
 use crate::money::Decimal;
-use crate::scenario::arithmetic::{HOURS_PER_YEAR, count, product};
-use crate::scenario::owning::{Component, Part, Unit};
+use crate::money::arithmetic::{HOURS_PER_YEAR, count, product};
 
 pub(super) fn components(here: &Here<'_>) -> Vec<InCurrency> {
     let mut components = Vec::new();

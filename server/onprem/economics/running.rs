@@ -3,11 +3,11 @@
 use super::super::entry::{Cost, CostKind, Entry, Every, Staff};
 use super::units::Here;
 use super::{InCurrency, capital, month_of, term};
+use crate::economics::owning::capital::capital_recovery_factor;
+use crate::economics::owning::{Component, Part, Unit};
+use crate::money::arithmetic::{count, product, quotient};
 use crate::money::{Currency, Decimal};
 use crate::period::{BillingMonth, Period};
-use crate::scenario::arithmetic::{count, product, quotient};
-use crate::scenario::owning::capital::capital_recovery_factor;
-use crate::scenario::owning::{Component, Part, Unit};
 
 pub(super) fn components(here: &Here<'_>) -> Vec<InCurrency> {
     let month = month_of(here);
@@ -35,7 +35,7 @@ fn component(
     name: &str,
     per_year: Decimal,
     formula: &'static str,
-    terms: Vec<crate::scenario::owning::Term>,
+    terms: Vec<crate::economics::owning::Term>,
 ) -> Component {
     Component { part, name: name.to_owned(), per_year, variable: Decimal::ZERO, formula, terms }
 }

@@ -1,10 +1,10 @@
 use super::*;
+use crate::economics::owning::Part;
 use crate::onprem::entry::{
     Asset, AssetKind, Colocation, Cost, CostKind, Entry, Every, Paid, Span, StaffHours, Utilization,
 };
 use crate::onprem::start::Start;
 use crate::onprem::system::systems;
-use crate::scenario::owning::Part;
 
 fn number(text: &str) -> Decimal {
     text.parse().unwrap()

@@ -7,8 +7,8 @@ use super::super::entry::{Asset, AssetKind, Cluster, Entry, Shares, Tariff};
 use super::super::power::Prices;
 use super::month_of;
 use crate::money::Decimal;
+use crate::money::arithmetic::one;
 use crate::period::BillingMonth;
-use crate::scenario::arithmetic::one;
 
 /// A cluster on a day, with the assets that have units in it.
 pub(super) struct Here<'a> {

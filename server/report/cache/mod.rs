@@ -40,8 +40,8 @@ use crate::ledger;
 use crate::ledger::{Archived, Visible};
 use crate::money::Currency;
 use crate::period::{BillingMonth, Period};
-use crate::prices;
-use crate::scenario::price::Catalogue;
+use crate::price_catalogue;
+use crate::price_catalogue::Catalogue;
 
 /// The scopes in which somebody sees a charge; `None`: all of them.
 type Scopes = Option<Arc<Vec<i64>>>;
@@ -540,7 +540,7 @@ impl Answers {
 
     /// The list of prices as of a revision that there is.
     pub async fn list(&self, db: &mut PgConnection, revision: i64) -> sqlx::Result<Arc<Catalogue>> {
-        self.lists.get(revision, prices::as_of(db, revision)).await
+        self.lists.get(revision, price_catalogue::as_of(db, revision)).await
     }
 
     async fn version(&self, db: &mut PgConnection, sequence: i64) -> sqlx::Result<i64> {

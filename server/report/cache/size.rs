@@ -8,6 +8,7 @@ use crate::cache::SizeInCache;
 use crate::exchange::Rates;
 use crate::ledger::Visible;
 use crate::money::{Currency, Decimal};
+use crate::price_catalogue::{Catalogue, Listed, Reading};
 use crate::report::charges::Ranked;
 use crate::report::charges_and_credits::MonthChargesAndCredits;
 use crate::report::compared::SameDays;
@@ -19,7 +20,6 @@ use crate::report::reconciliation::Booked;
 use crate::report::sums::{Sum, Sums};
 use crate::report::unallocated::Keys;
 use crate::report::variance::Variance;
-use crate::scenario::price::{Catalogue, Listed, Reading};
 
 impl SizeInCache for Sums {
     fn size_in_cache(&self) -> usize {

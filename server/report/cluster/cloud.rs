@@ -11,8 +11,8 @@ use crate::ledger;
 use crate::money::{Currency, Decimal};
 use crate::onprem::{ClusterMonth, Comparison, Economics, HoursOfModel, Offer, compare, offers};
 use crate::period::{BillingMonth, Period};
-use crate::prices;
-use crate::scenario::price::Paid;
+use crate::price_catalogue;
+use crate::price_catalogue::Paid;
 
 /// Months whose prices the organization's own are taken from.
 const MONTHS: u32 = 3;
@@ -73,7 +73,7 @@ impl Answers {
         let rates = exchange::rates(&mut *db, month, month, sequence).await?;
         let worth = |of: &Currency| rates.find(month, of, &economics.currency);
         let rate = worth(&Currency::exactly("USD"));
-        let (_, list) = prices::current(db).await?;
+        let (_, list) = price_catalogue::current(db).await?;
         let rate_of = |of: &Currency| worth(of).map(|used| used.rate);
         let listed = hours.iter().map(|hours| offers(economics, hours, &list, rate_of, today));
         Ok(Some(Cloud {

@@ -15,6 +15,7 @@ pub use cloud::{Cloud, PaidElsewhere};
 pub use months::{HourChain, InCurrency, MonthOfCluster};
 
 use super::{Answers, Error};
+use crate::economics::Finding;
 use crate::exchange::{self, Missing, Rates};
 use crate::ledger;
 use crate::money::{Currency, Decimal};
@@ -23,7 +24,6 @@ use crate::onprem::{
     UnpricedEnergy, YearEnd, capacity, currencies, economics, racks, schedules, year_ends,
 };
 use crate::period::BillingMonth;
-use crate::scenario::Finding;
 
 /// Months of the charts and tables, and of what is said of all of them together.
 const MONTHS: usize = 13;
@@ -166,7 +166,7 @@ async fn rates_into(
 }
 
 /// An answer, or why there is none.
-fn described<T>(answer: Option<Result<T, crate::scenario::check::Refused>>) -> (Option<T>, Vec<Finding>) {
+fn described<T>(answer: Option<Result<T, crate::economics::check::Refused>>) -> (Option<T>, Vec<Finding>) {
     match answer {
         Some(Ok(answer)) => (Some(answer), Vec::new()),
         Some(Err(refused)) => (None, refused.0),

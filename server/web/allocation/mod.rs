@@ -2,10 +2,12 @@
 
 pub mod labels;
 pub mod organization;
+pub mod quantities;
 pub mod rule_form;
 pub mod rules;
 mod shared_cost_form;
 pub mod shared_costs;
+pub mod unallocated;
 
 use axum::response::Response;
 use serde::Deserialize;

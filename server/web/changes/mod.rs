@@ -24,7 +24,7 @@ use crate::audit::Actor;
 use crate::changes::{self, Kind, Outcome, Problem, Status};
 use crate::clock;
 use crate::onprem::AssetRegister;
-use crate::prices::Entries;
+use crate::price_catalogue::Entries;
 use crate::report::Answers;
 
 /// A longer reason than that says what the change itself does.

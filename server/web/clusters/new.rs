@@ -13,15 +13,15 @@ use super::{Sent, additions, right, send, words};
 use crate::audit::Actor;
 use crate::changes::{About, Problem, Right};
 use crate::clock;
+use crate::economics::Finding;
+use crate::economics::owning::Hours;
 use crate::money::Decimal;
+use crate::money::arithmetic::quotient;
 use crate::onprem::{
     AssetRegister, Economics, Field, MonthSummary, RefusedCell, Start, System, economics, lines, system,
     systems,
 };
 use crate::period::BillingMonth;
-use crate::scenario::Finding;
-use crate::scenario::arithmetic::quotient;
-use crate::scenario::owning::Hours;
 
 #[derive(Template)]
 #[template(path = "clusters/new.html")]

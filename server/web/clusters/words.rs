@@ -3,11 +3,11 @@
 use super::super::filters::figure;
 use super::super::words::{FINE, break_even};
 pub(super) use super::super::words::{finding, term};
+use crate::economics::capacity::{Full, Order};
+use crate::economics::owning::{Component, Cooling, Hours};
+use crate::economics::{BreakEven, Verdict};
 use crate::money::Decimal;
 use crate::onprem::{Comparison, Economics};
-use crate::scenario::capacity::{Full, Order};
-use crate::scenario::owning::{Component, Cooling, Hours};
-use crate::scenario::{BreakEven, Verdict};
 
 impl Hours {
     /// What is meant with such an hour.

@@ -27,10 +27,10 @@ use crate::changes::{self, Outcome, Right};
 use crate::clock;
 use crate::money::Currency;
 use crate::period::{BillingMonth, Period};
-use crate::prices;
+use crate::price_catalogue;
+use crate::price_catalogue::read::DOLLARS;
+use crate::price_catalogue::{Catalogue, Listed, Mark, Origin, Tier};
 use crate::report::{Answers, PaidPrice, PaidPrices};
-use crate::scenario::price::read::DOLLARS;
-use crate::scenario::price::{Catalogue, Listed, Mark, Origin, Tier};
 
 const ROWS: usize = 100;
 
@@ -190,7 +190,7 @@ impl List {
         if !(0..=last).contains(&revision) {
             return Err(Error::BadRequest(format!("revision: found {revision}, expected 0 to {last}.")));
         }
-        let catalogue = prices::as_of(&mut *db, revision).await?;
+        let catalogue = price_catalogue::as_of(&mut *db, revision).await?;
         let paid = match viewer {
             Viewer::Everything => {
                 let dollars = Currency::exactly(DOLLARS);

@@ -2,7 +2,7 @@
 
 use crate::accelerator;
 use crate::money::Decimal;
-use crate::scenario::price::{Mark, Price};
+use crate::price_catalogue::{Mark, Price};
 use crate::web::filters;
 
 /// `H100, SXM5 80 GB`.

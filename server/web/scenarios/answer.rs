@@ -3,12 +3,12 @@
 use super::super::filters::figure;
 use super::super::words::number;
 use super::words::of_input;
+pub(super) use crate::economics::Answer;
+use crate::economics::Payback;
+use crate::economics::comparison::{LayerKind, Line, OUR_OWN, OptionAnswer};
+use crate::economics::uncertainty::{BreakPoint, Outcome, Sensitivity};
+use crate::money::arithmetic::quotient;
 use crate::money::{Currency, Decimal};
-pub(super) use crate::scenario::Answer;
-use crate::scenario::Payback;
-use crate::scenario::arithmetic::quotient;
-use crate::scenario::comparison::{LayerKind, Line, OUR_OWN, OptionAnswer};
-use crate::scenario::uncertainty::{BreakPoint, Outcome, Sensitivity};
 
 /// Inputs of the tornado.
 const SENSITIVITIES: usize = 10;

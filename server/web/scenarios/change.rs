@@ -21,9 +21,9 @@ use crate::accounts::{Email, Person, Role, people};
 use crate::audit::Actor;
 use crate::clock;
 use crate::compute::compute;
-use crate::scenario::comparison::{Comparison, Scenario};
-use crate::scenario::file::{self, Wrong};
-use crate::scenarios::{self, Headline, Kept, MOST_SHARES, Saved, Share, Shared, may_change};
+use crate::economics::comparison::{Comparison, Scenario};
+use crate::economics::file::{self, Wrong};
+use crate::saved_scenarios::{self, Headline, Kept, MOST_SHARES, Saved, Share, Shared, may_change};
 
 /// Ten years of hours, as digits.
 const LARGEST_FILE: usize = 2 << 20;
@@ -89,7 +89,7 @@ impl Wish {
     /// Nothing was kept, and the page says why.
     async fn refused(self, layout: Layout, app: &App, person: &Person, why: &str) -> Result {
         let shares = match &self.base {
-            Base::Kept(kept) => scenarios::shared_with(&mut *app.db.acquire().await?, kept.id).await?,
+            Base::Kept(kept) => saved_scenarios::shared_with(&mut *app.db.acquire().await?, kept.id).await?,
             Base::Template(..) | Base::Ledger(_) => Vec::new(),
         };
         let (person, problem) = (person.clone(), Some(format!("Nothing was saved: {why}.")));
@@ -140,7 +140,8 @@ pub async fn create(
         return wish.refused(layout, &app, &person, REFUSED).await;
     };
     let (mut db, now) = (app.db.acquire().await?, clock::now());
-    let id = scenarios::create(&mut db, &wish.edited.scenario, &headline, person.user_id, &by, now).await?;
+    let id =
+        saved_scenarios::create(&mut db, &wish.edited.scenario, &headline, person.user_id, &by, now).await?;
     Ok(described(to(id), &format!("“{name}” is saved.")))
 }
 
@@ -183,7 +184,7 @@ pub async fn save(
     };
     let what = (&wish.edited.scenario, &headline);
     let mut db = app.db.acquire().await?;
-    let saved = scenarios::save(&mut db, (id, last), what, reason, &by, clock::now()).await?;
+    let saved = saved_scenarios::save(&mut db, (id, last), what, reason, &by, clock::now()).await?;
     drop(db);
     match saved {
         Saved::As(version) => Ok(described(to(id), &format!("Saved as version {version}."))),
@@ -236,14 +237,15 @@ pub async fn load(
     // It was checked while it was read.
     let headline = compared(&scenario).await?.map(|it| Headline::of(&it)).unwrap_or_default();
     let mut db = app.db.acquire().await?;
-    let id = scenarios::create(&mut db, &scenario, &headline, person.user_id, &by, clock::now()).await?;
+    let id =
+        saved_scenarios::create(&mut db, &scenario, &headline, person.user_id, &by, clock::now()).await?;
     Ok(described(to(id), &format!("“{}” is saved.", scenario.name)))
 }
 
 /// A scenario that this person may change.
 async fn own(db: &mut Db, id: i64, person: &Person) -> Result<Kept> {
     let reader = seen_by(db, person).await?;
-    let kept = scenarios::find(db, id, None, &reader).await?.ok_or(Error::NotFound)?;
+    let kept = saved_scenarios::find(db, id, None, &reader).await?.ok_or(Error::NotFound)?;
     if may_change(person, kept.owner_id) { Ok(kept) } else { Err(Error::MayNotWrite) }
 }
 
@@ -273,7 +275,7 @@ pub async fn share(
         let sentence = format!("Not shared: found “{with}{more}”, expected {expected}.");
         return Ok(described(to(kept.id), &sentence));
     };
-    let shared = scenarios::share(&mut db, kept.id, &with, &by, clock::now()).await?;
+    let shared = saved_scenarios::share(&mut db, kept.id, &with, &by, clock::now()).await?;
     let sentence = match (shared, &with) {
         (Shared::Before, _) => format!("It was shared with {whom} before."),
         (Shared::TooOften, _) => {
@@ -333,7 +335,7 @@ pub async fn unshare(
     let said = Said::read(pairs)?;
     let name = said.value("name").to_owned();
     let with = if said.value("kind") == "team" { Share::Team(name) } else { Share::Person(name) };
-    let was_there = scenarios::unshare(&mut db, kept.id, &with, &by, clock::now()).await?;
+    let was_there = saved_scenarios::unshare(&mut db, kept.id, &with, &by, clock::now()).await?;
     let sentence = if was_there {
         format!("No longer shared with {}.", with.name())
     } else {
@@ -349,7 +351,7 @@ pub async fn remove(
     mut db: Db,
 ) -> Result {
     let kept = own(&mut db, path.scenario, &person).await?;
-    scenarios::remove(&mut db, kept.id, &by, clock::now()).await?;
+    saved_scenarios::remove(&mut db, kept.id, &by, clock::now()).await?;
     let sentence = format!("“{}” is removed. It can be brought back below.", kept.scenario.name);
     Ok(described(paths::Scenarios.to_string(), &sentence))
 }
@@ -361,7 +363,7 @@ pub async fn bring_back(
     mut db: Db,
 ) -> Result {
     let kept = own(&mut db, path.scenario, &person).await?;
-    scenarios::bring_back(&mut db, kept.id, &by, clock::now()).await?;
+    saved_scenarios::bring_back(&mut db, kept.id, &by, clock::now()).await?;
     Ok(described(to(kept.id), &format!("“{}” is back.", kept.scenario.name)))
 }
 

@@ -5,11 +5,11 @@ use super::super::words::number;
 use super::answer::Answer;
 use super::words::{kind, of_input};
 use crate::chart::{Duration, DurationLayer, Histogram, Line, Lines, Note, Spread, Tornado, TornadoBar};
-use crate::money::Decimal;
-use crate::scenario::arithmetic::{count, quotient};
-use crate::scenario::comparison::{
+use crate::economics::comparison::{
     Crossing, Curve, Curves, LayerKind, OUR_OWN, Repaid, Scenario, curves, duration, repaid,
 };
+use crate::money::Decimal;
+use crate::money::arithmetic::{count, quotient};
 use crate::stop;
 
 /// Parts that the hours of a demand are cut into.

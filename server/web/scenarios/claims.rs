@@ -6,7 +6,7 @@ use super::super::error::Result;
 use super::super::layout::Layout;
 use super::super::{paths, respond};
 use super::words;
-use crate::scenario::claim::{Claim, claims};
+use crate::economics::claim::{Claim, claims};
 
 #[derive(Template)]
 #[template(path = "scenarios/claims.html")]

@@ -10,10 +10,10 @@ use super::prices::Prices;
 use super::scope::seen_by;
 use super::{to, to_template};
 use crate::accounts::Person;
-use crate::scenario::comparison::Scenario;
-use crate::scenario::file;
-use crate::scenario::template::{Template, templates};
-use crate::scenarios::{self, Kept};
+use crate::economics::comparison::Scenario;
+use crate::economics::file;
+use crate::economics::template::{Template, templates};
+use crate::saved_scenarios::{self, Kept};
 use crate::web::error::{Error, Result};
 use crate::web::paths;
 
@@ -44,7 +44,7 @@ impl Base {
         person: &Person,
     ) -> Result<Self> {
         let reader = seen_by(db, person).await?;
-        let kept = scenarios::find(db, id, version, &reader).await?.ok_or(Error::NotFound)?;
+        let kept = saved_scenarios::find(db, id, version, &reader).await?.ok_or(Error::NotFound)?;
         Ok(Self::Kept(Box::new(kept)))
     }
 

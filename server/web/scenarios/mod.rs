@@ -30,11 +30,11 @@ use super::extract::{CurrentUser, Db};
 use super::layout::Layout;
 use super::{Access, filters, paths, respond};
 use crate::accounts::Person;
+use crate::economics::file::Wrong;
+use crate::economics::template::{Template as Beginning, templates};
 use crate::period::Period;
 use crate::report::Answers;
-use crate::scenario::file::Wrong;
-use crate::scenario::template::{Template as Beginning, templates};
-use crate::scenarios::{self, Line};
+use crate::saved_scenarios::{self, Line};
 use scope::seen_by;
 
 #[derive(Template)]
@@ -62,8 +62,8 @@ impl Page {
         let usual = ledger::usual_period(&mut *db, answers, &person.viewer()).await?;
         let teams = ledger::teams(&mut *db, answers, &person.viewer(), usual).await?;
         let reader = seen_by(db, person).await?;
-        let scenarios = scenarios::list(&mut *db, &reader, false).await?;
-        let removed = scenarios::list(db, &reader, true).await?;
+        let scenarios = saved_scenarios::list(&mut *db, &reader, false).await?;
+        let removed = saved_scenarios::list(db, &reader, true).await?;
         Ok(Self { layout, scenarios, removed, templates: templates(), usual, teams, refused })
     }
 
@@ -118,12 +118,12 @@ pub async fn index(
 
 pub async fn index_json(_: paths::ScenariosJson, CurrentUser(person): CurrentUser, mut db: Db) -> Result {
     let reader = seen_by(&mut db, &person).await?;
-    respond::json(&scenarios::list(&mut db, &reader, false).await?)
+    respond::json(&saved_scenarios::list(&mut db, &reader, false).await?)
 }
 
 pub async fn index_csv(_: paths::ScenariosCsv, CurrentUser(person): CurrentUser, mut db: Db) -> Result {
     let reader = seen_by(&mut db, &person).await?;
-    csv::answer("scenarios", &scenarios::list(&mut db, &reader, false).await?)
+    csv::answer("scenarios", &saved_scenarios::list(&mut db, &reader, false).await?)
 }
 
 impl Record for Line {

@@ -3,7 +3,7 @@
 use super::super::words::stated;
 use super::answer::Answer;
 use super::words::whose;
-use crate::scenario::Figure;
+use crate::economics::Figure;
 
 impl Answer {
     /// How many GPUs the users of each work take, step by step.

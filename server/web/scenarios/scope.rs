@@ -8,7 +8,7 @@ use crate::accounts::people::normalize_team;
 use crate::accounts::{Person, Role};
 use crate::allocation::{self, Configuration, MonthConfiguration, Team, handle_of};
 use crate::period::BillingMonth;
-use crate::scenarios::Reader;
+use crate::saved_scenarios::Reader;
 use crate::web::error::Result;
 use crate::{clock, ledger};
 

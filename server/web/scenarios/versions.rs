@@ -13,9 +13,9 @@ use super::scope::seen_by;
 use super::{below, to, words};
 use crate::accounts::Person;
 use crate::compute::compute;
+use crate::economics::comparison::{Comparison, Scenario};
 use crate::money::{Currency, Decimal};
-use crate::scenario::comparison::{Comparison, Scenario};
-use crate::scenarios::{self, Kept, Version, may_change};
+use crate::saved_scenarios::{self, Kept, Version, may_change};
 
 #[derive(Deserialize)]
 pub struct Asked {
@@ -99,7 +99,7 @@ impl Totals {
 
 async fn find(db: &mut Db, id: i64, version: Option<i64>, person: &Person) -> Result<Kept> {
     let reader = seen_by(db, person).await?;
-    scenarios::find(db, id, version, &reader).await?.ok_or(Error::NotFound)
+    saved_scenarios::find(db, id, version, &reader).await?.ok_or(Error::NotFound)
 }
 
 /// A scenario with all of its versions, and two of them compared: those that are asked for, or the last two.
@@ -110,7 +110,7 @@ async fn read(
     person: &Person,
 ) -> Result<(Kept, Vec<Version>, Option<Compared>)> {
     let last = find(&mut db, id, None, person).await?;
-    let versions = scenarios::versions(&mut db, last.id).await?;
+    let versions = saved_scenarios::versions(&mut db, last.id).await?;
     let with = asked.with.unwrap_or(last.last_version);
     let of = asked.of.unwrap_or(with - 1);
     if of < 1 {

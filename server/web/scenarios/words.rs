@@ -3,11 +3,11 @@
 use super::super::filters::figure;
 use super::super::words::{FINE, break_even, number as plain, stated};
 use super::field::{Drawn, Field, Takes};
+use crate::economics::claim::Value;
+use crate::economics::comparison::{Against, Comparison, Layer, LayerKind, Line, OptionAnswer, PlaceAnswer};
+use crate::economics::figure::Unit;
+use crate::economics::uncertainty::Input;
 use crate::money::Decimal;
-use crate::scenario::claim::Value;
-use crate::scenario::comparison::{Against, Comparison, Layer, LayerKind, Line, OptionAnswer, PlaceAnswer};
-use crate::scenario::figure::Unit;
-use crate::scenario::uncertainty::Input;
 
 /// What a line is paid for and to whom, where there are several places.
 pub(super) fn place(option: &OptionAnswer, line: &Line) -> String {

@@ -1,11 +1,11 @@
 //! What is paid when: the worked example of owning against prices of an hour.
 
+use gpuledger::economics::Payback;
+use gpuledger::economics::cash::Payments;
+use gpuledger::economics::claim::worked_example;
+use gpuledger::economics::owning::{OwningCost, Part};
 use gpuledger::money::Decimal;
-use gpuledger::scenario::Payback;
-use gpuledger::scenario::arithmetic::{product, quotient};
-use gpuledger::scenario::cash::Payments;
-use gpuledger::scenario::claim::worked_example;
-use gpuledger::scenario::owning::{OwningCost, Part};
+use gpuledger::money::arithmetic::{product, quotient};
 
 use super::{Computed, number, owning};
 

@@ -1,14 +1,14 @@
 //! Renting, spot, commitments.
 
+use gpuledger::economics::Owning;
+use gpuledger::economics::capacity::gpu_hours;
+use gpuledger::economics::claim::first_example_of_spot;
+use gpuledger::economics::commitment::Commitment;
+use gpuledger::economics::owning::{Fabric, Purchase};
+use gpuledger::economics::rent;
+use gpuledger::economics::spot::{Interruptions, Spot, between_failures};
 use gpuledger::money::Decimal;
-use gpuledger::scenario::Owning;
-use gpuledger::scenario::arithmetic::{count, product, quotient};
-use gpuledger::scenario::capacity::gpu_hours;
-use gpuledger::scenario::claim::first_example_of_spot;
-use gpuledger::scenario::commitment::Commitment;
-use gpuledger::scenario::owning::{Fabric, Purchase};
-use gpuledger::scenario::rent;
-use gpuledger::scenario::spot::{Interruptions, Spot, between_failures};
+use gpuledger::money::arithmetic::{count, product, quotient};
 
 use super::{Computed, number};
 

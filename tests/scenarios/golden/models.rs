@@ -1,13 +1,13 @@
 //! Models: memory, slices, work, tokens, chips, vectors.
 
 use gpuledger::accelerator::{Specification, specification};
+use gpuledger::economics::memory::{Fit, Fitted, Precision};
+use gpuledger::economics::serving::{Lifetime, Overtaking, Serving};
+use gpuledger::economics::silicon::{Ported, Porting};
+use gpuledger::economics::slices::{By, Layout, LayoutCost};
+use gpuledger::economics::vectors::{Rule, Vectors, VectorsCost};
+use gpuledger::economics::work_unit::{Basis, Offer, Performance, speedup};
 use gpuledger::money::Decimal;
-use gpuledger::scenario::memory::{Fit, Fitted, Precision};
-use gpuledger::scenario::serving::{Lifetime, Overtaking, Serving};
-use gpuledger::scenario::silicon::{Ported, Porting};
-use gpuledger::scenario::slices::{By, Layout, LayoutCost};
-use gpuledger::scenario::vectors::{Rule, Vectors, VectorsCost};
-use gpuledger::scenario::work_unit::{Basis, Offer, Performance, speedup};
 
 use super::{Computed, number};
 

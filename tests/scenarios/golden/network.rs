@@ -1,8 +1,8 @@
 //! Moving data.
 
+use gpuledger::economics::claim::{price_of_all_units, subtracted_bounds};
+use gpuledger::economics::egress::{Rates, Transfer, TransferCost};
 use gpuledger::money::Decimal;
-use gpuledger::scenario::claim::{price_of_all_units, subtracted_bounds};
-use gpuledger::scenario::egress::{Rates, Transfer, TransferCost};
 
 use super::{Computed, number};
 

@@ -1,15 +1,15 @@
 //! Worked examples of other people's tools, from the inputs that they publish.
 
-use gpuledger::money::Decimal;
-use gpuledger::scenario::Owning;
-use gpuledger::scenario::arithmetic::{HOURS_PER_MONTH, HOURS_PER_YEAR, one, product, quotient};
-use gpuledger::scenario::claim::{calculator, only_a_gpu};
-use gpuledger::scenario::commitment::Commitment;
-use gpuledger::scenario::owning::{
+use gpuledger::economics::Owning;
+use gpuledger::economics::claim::{calculator, only_a_gpu};
+use gpuledger::economics::commitment::Commitment;
+use gpuledger::economics::owning::{
     Draw, Energy, Fabric, Hours, Housing, OneOff, Part, Residual, Staff, Step,
 };
-use gpuledger::scenario::path::Progress;
-use gpuledger::scenario::rent;
+use gpuledger::economics::path::Progress;
+use gpuledger::economics::rent;
+use gpuledger::money::Decimal;
+use gpuledger::money::arithmetic::{HOURS_PER_MONTH, HOURS_PER_YEAR, one, product, quotient};
 
 use super::owning::cost;
 use super::{Computed, number};

@@ -1,10 +1,10 @@
 //! The tornado of the worked example.
 
+use gpuledger::economics::Owning;
+use gpuledger::economics::claim::worked_example;
+use gpuledger::economics::owning::{Fabric, Hours};
+use gpuledger::economics::uncertainty::{Input, Sensitivity, tornado};
 use gpuledger::money::Decimal;
-use gpuledger::scenario::Owning;
-use gpuledger::scenario::claim::worked_example;
-use gpuledger::scenario::owning::{Fabric, Hours};
-use gpuledger::scenario::uncertainty::{Input, Sensitivity, tornado};
 
 use super::{Computed, number};
 

@@ -11,8 +11,8 @@ use super::typed::Typed;
 use crate::audit::Actor;
 use crate::clock;
 use crate::compute::compute;
-use crate::prices::{self, Edit, Entries, Report};
-use crate::scenario::price::read::{self, About, LONGEST, is_long};
+use crate::price_catalogue::read::{self, About, LONGEST, is_long};
+use crate::price_catalogue::{self, Edit, Entries, Report};
 use crate::web::error::{Error, Result};
 use crate::web::extract::Upload;
 use crate::web::layout::Layout;
@@ -94,7 +94,7 @@ impl Sent {
     fn edits(&self, entries: &Entries, today: NaiveDate) -> Result<(Vec<Edit>, Report), String> {
         let read::Read { format, rows, prices, skipped, rejected, rejected_count } = self.read(today)?;
         let count = prices.len();
-        let edits = prices::edits_of_file(entries, prices.into_iter().map(|(_, it)| it).collect());
+        let edits = price_catalogue::edits_of_file(entries, prices.into_iter().map(|(_, it)| it).collect());
         if edits.len() > MOST_EDITS {
             let (name, found) = (&self.name, edits.len());
             return Err(format!("{name}: it changes {found} prices, expected at most {MOST_EDITS}."));
@@ -147,5 +147,5 @@ pub async fn load(
 
 async fn entries(db: &mut PgConnection) -> sqlx::Result<Entries> {
     let revision = changes::Kind::Prices.version(&mut *db).await?;
-    prices::Entries::as_of(db, revision).await
+    price_catalogue::Entries::as_of(db, revision).await
 }

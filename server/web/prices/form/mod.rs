@@ -13,8 +13,8 @@ use crate::accelerator;
 use crate::audit::Actor;
 use crate::changes::{Outcome, Right};
 use crate::clock;
-use crate::prices::{self, Edit, Entries};
-use crate::scenario::price::{Listed, Mark, Paid, Price, Tier};
+use crate::price_catalogue::{self, Edit, Entries};
+use crate::price_catalogue::{Listed, Mark, Paid, Price, Tier};
 use crate::web::changes::{Why, reason};
 use crate::web::error::{Error, Result};
 use crate::web::extract::{Db, Form, Query};
@@ -95,8 +95,12 @@ impl Seen {
         if !(0..=last).contains(&revision) {
             return Err(Error::BadRequest(format!("revision: found {revision}, expected 0 to {last}.")));
         }
-        let now = prices::Entries::as_of(&mut *db, last).await?;
-        let then = if revision == last { now.clone() } else { prices::Entries::as_of(db, revision).await? };
+        let now = price_catalogue::Entries::as_of(&mut *db, last).await?;
+        let then = if revision == last {
+            now.clone()
+        } else {
+            price_catalogue::Entries::as_of(db, revision).await?
+        };
         Ok(Self { then, now, last })
     }
 
@@ -123,7 +127,7 @@ pub async fn create(
 }
 
 pub async fn edit(path: paths::PriceOffer, layout: Layout, mut db: Db) -> Result {
-    let (revision, list) = prices::current(&mut db).await?;
+    let (revision, list) = price_catalogue::current(&mut db).await?;
     let listed = list.find(&path.offer).ok_or(Error::NotFound)?.clone();
     let marks = list.marks(&listed, clock::now().date_naive());
     let fields = Typed::of(&listed.price, revision).fields();
@@ -164,8 +168,8 @@ async fn save(
     let offers: Vec<&str> = listed.iter().map(|it| it.id.as_str()).chain([id.as_str()]).collect();
     let conflicts = seen.now.changed_since(&seen.then, &offers);
     let edits = match &listed {
-        Some(listed) => prices::edits_of_replacement(&seen.then, &listed.id, price),
-        None => prices::edits_of_file(&seen.then, vec![price]),
+        Some(listed) => price_catalogue::edits_of_replacement(&seen.then, &listed.id, price),
+        None => price_catalogue::edits_of_file(&seen.then, vec![price]),
     };
     let wish = Wish { listed, typed, edits, conflicts, summary: &summary, reason };
     wish.write(layout, db, &seen, by).await
@@ -231,7 +235,7 @@ pub async fn remove(
     let summary = summary(&listed.price, "removed");
     let wish = Wish {
         typed: &Typed::of(&listed.price, seen.last),
-        edits: prices::edits_of_removal(&seen.then, &path.offer),
+        edits: price_catalogue::edits_of_removal(&seen.then, &path.offer),
         conflicts: seen.now.changed_since(&seen.then, &[&path.offer]),
         listed: Some(listed),
         summary: &summary,

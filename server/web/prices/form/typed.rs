@@ -4,9 +4,9 @@ use chrono::NaiveDate;
 use serde::Deserialize;
 
 use super::super::words;
-use crate::prices::Entries;
-use crate::scenario::price::read::{self, About, DOLLARS};
-use crate::scenario::price::{Mark, Price, Tier};
+use crate::price_catalogue::Entries;
+use crate::price_catalogue::read::{self, About, DOLLARS};
+use crate::price_catalogue::{Mark, Price, Tier};
 use crate::web::form::Fields;
 
 /// What is typed of a price. Its names are the columns of the file.

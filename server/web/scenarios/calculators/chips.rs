@@ -3,12 +3,12 @@
 use super::input::{Input, Takes, Values, currency, input};
 use super::{Answered, Calculator, Row};
 use crate::accelerator;
+use crate::economics::check::Refused;
+use crate::economics::figure::Unit;
+use crate::economics::path::{LockIn, Progress, Refresh};
+use crate::economics::silicon::Porting;
+use crate::economics::work_unit::{Basis, Offer, Performance, Ranked, rank};
 use crate::money::Decimal;
-use crate::scenario::check::Refused;
-use crate::scenario::figure::Unit;
-use crate::scenario::path::{LockIn, Progress, Refresh};
-use crate::scenario::silicon::Porting;
-use crate::scenario::work_unit::{Basis, Offer, Performance, Ranked, rank};
 
 const BASES: &[(&str, &str)] = &[
     ("own", "your own work, measured on both"),

@@ -8,11 +8,11 @@ use super::super::super::words::stated;
 use super::super::field;
 use super::super::prices::Exchange;
 use crate::accelerator;
+use crate::economics::check::{Finding, Findings};
+use crate::economics::comparison::SHIPPED;
+use crate::economics::figure::{Figure, Unit};
 use crate::exchange::Used;
 use crate::money::{Currency, Decimal};
-use crate::scenario::check::{Finding, Findings};
-use crate::scenario::comparison::SHIPPED;
-use crate::scenario::figure::{Figure, Unit};
 
 /// The currency of every amount, which each calculator asks for.
 const CURRENCY: &str = "currency";

@@ -1,6 +1,6 @@
 //! `/scenarios/calculators/spot`: one question, answered with its formula.
 //!
-//! What a comparison computes many times can be asked once here: each formula of [`crate::scenario`] by itself. The
+//! What a comparison computes many times can be asked once here: each formula of [`crate::economics`] by itself. The
 //! address says the numbers that were entered, so that an answer can be sent to somebody.
 
 mod chips;
@@ -22,9 +22,9 @@ use super::super::words::{number, term};
 use super::super::{filters, paths, respond};
 use super::prices::Exchange;
 use crate::compute::compute;
+use crate::economics::check::{Finding, Refused};
+use crate::economics::figure::{Figure, Term};
 use crate::money::Currency;
-use crate::scenario::check::{Finding, Refused};
-use crate::scenario::figure::{Figure, Term};
 use crate::web::paths::ScenarioFile;
 use input::{Input, Takes, Values};
 

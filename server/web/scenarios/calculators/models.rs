@@ -3,12 +3,12 @@
 use super::input::{Input, Takes, Values, currency, input};
 use super::{Answered, Calculator, Row};
 use crate::accelerator;
+use crate::economics::check::{self, Refused};
+use crate::economics::figure::Unit;
+use crate::economics::memory::{Fit, Precision};
+use crate::economics::serving::{Interface, Lifetime, Serving};
+use crate::economics::vectors::{Numbers, Rule, Vectors};
 use crate::money::Decimal;
-use crate::scenario::check::{self, Refused};
-use crate::scenario::figure::Unit;
-use crate::scenario::memory::{Fit, Precision};
-use crate::scenario::serving::{Interface, Lifetime, Serving};
-use crate::scenario::vectors::{Numbers, Rule, Vectors};
 
 const PRECISIONS: &[(&str, &str)] = &[
     ("fp32", "FP32"),

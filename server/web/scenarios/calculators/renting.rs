@@ -2,13 +2,13 @@
 
 use super::input::{Input, Takes, Values, currency, input};
 use super::{Answered, Calculator, Row};
+use crate::economics::check::{self, Refused};
+use crate::economics::commitment::Commitment;
+use crate::economics::egress::{Hop, Rates, Transfer};
+use crate::economics::figure::{Figure, Unit};
+use crate::economics::slices::{By, Layout, SliceCost, Turns, profiles_of};
+use crate::economics::spot::{Interruptions, Job, Preemptions, Spot};
 use crate::money::Decimal;
-use crate::scenario::check::{self, Refused};
-use crate::scenario::commitment::Commitment;
-use crate::scenario::egress::{Hop, Rates, Transfer};
-use crate::scenario::figure::{Figure, Unit};
-use crate::scenario::slices::{By, Layout, SliceCost, Turns, profiles_of};
-use crate::scenario::spot::{Interruptions, Job, Preemptions, Spot};
 
 const RATES: &[(&str, &str)] = &[
     ("aws", "AWS, to the internet"),

@@ -6,9 +6,9 @@
 
 use super::super::field::Takes;
 use super::{Edit, Edited, Misread};
+use crate::economics::comparison::{Dollar, SHIPPED};
+use crate::money::arithmetic::{one, quotient};
 use crate::money::{Currency, Decimal};
-use crate::scenario::arithmetic::{one, quotient};
-use crate::scenario::comparison::{Dollar, SHIPPED};
 
 pub(super) const POINTER: &str = "/currency";
 const WORTH: &str = "/dollar/worth";

@@ -14,9 +14,9 @@ use serde_json::Value;
 
 use super::field::{Field, fields};
 use super::prices::Prices;
-use crate::scenario::arithmetic::one;
-use crate::scenario::check;
-use crate::scenario::comparison::Scenario;
+use crate::economics::check;
+use crate::economics::comparison::Scenario;
+use crate::money::arithmetic::one;
 use crate::stop;
 use crate::web::error::{Error, Result};
 

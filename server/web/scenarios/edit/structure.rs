@@ -3,11 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use super::Edit;
+use crate::economics::comparison::{Port, Scenario, at_rate};
+use crate::economics::owning::{Draw, Owning, Residual, Step};
 use crate::money::Decimal;
-use crate::scenario::arithmetic::one;
-use crate::scenario::comparison::{Port, Scenario, at_rate};
-use crate::scenario::owning::{Draw, Owning, Residual, Step};
-use crate::scenario::price::{Catalogue, Price, Tier};
+use crate::money::arithmetic::one;
+use crate::price_catalogue::{Catalogue, Price, Tier};
 
 /// A pointer's end and what it stands in.
 fn parent(pointer: &str) -> Option<(&str, &str)> {

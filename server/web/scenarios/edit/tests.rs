@@ -1,8 +1,8 @@
 use super::*;
+use crate::economics::file::read;
+use crate::economics::template::templates;
+use crate::economics::uncertainty::inputs;
 use crate::money::Decimal;
-use crate::scenario::file::read;
-use crate::scenario::template::templates;
-use crate::scenario::uncertainty::inputs;
 use crate::web::scenarios::field::Takes;
 
 const TEXT: &str = r#"
@@ -343,7 +343,7 @@ fn tokens_are_entered_with_the_price_of_a_million() {
 #[test]
 fn measured_hours_stay_until_a_shape_takes_their_place() {
     let mut base = base();
-    base.work[0].demand = crate::scenario::profile::Shape::Hours { gpus: vec![8.into(), 16.into()] };
+    base.work[0].demand = crate::economics::profile::Shape::Hours { gpus: vec![8.into(), 16.into()] };
     let none = of(&base, Vec::new()).unwrap();
     let shape = fields(&base).into_iter().find(|it| it.pointer == "/work/0/demand/shape").unwrap();
     assert_eq!(shape.unit, "2 measured hours, 12 GPUs on average");
@@ -421,7 +421,7 @@ fn another_currency_converts_the_ranges_of_amounts_and_of_nothing_else() {
     let place = &mut base.options[2].places[0];
     let stated = |low: &str, high: &str| {
         let [low, high] = [low, high].map(|it| Some(it.parse().unwrap()));
-        crate::scenario::comparison::Stated { low, high, source: "who sells it".to_owned() }
+        crate::economics::comparison::Stated { low, high, source: "who sells it".to_owned() }
     };
     place.ranges.insert("on_demand.price".to_owned(), stated("5", "9"));
     place.ranges.insert("performance".to_owned(), stated("0.8", "1.2"));
@@ -623,7 +623,7 @@ place = [{{ availability = 0.999, on_demand = {{ price = 5 }} }}]
                 match edited.scenario.compare() {
                     Err(refused) => refused.0.iter().any(|it| it.field.starts_with(beside)),
                     Ok(compared) => {
-                        let is_warned = |it: &crate::scenario::Finding| {
+                        let is_warned = |it: &crate::economics::Finding| {
                             it.field == said && it.message.contains("no effect")
                         };
                         compared.warnings.iter().any(is_warned)

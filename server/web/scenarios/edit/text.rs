@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::super::super::form;
 use super::super::field::{Field, Takes};
 use super::is_kind;
+use crate::economics::path::Path;
 use crate::money::Decimal;
-use crate::scenario::path::Path;
 
 fn names(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim).filter(|it| !it.is_empty())

@@ -6,9 +6,9 @@ mod place;
 mod question;
 mod work;
 
+use crate::economics::comparison::Scenario;
+use crate::economics::uncertainty::{Input, inputs};
 use crate::money::Decimal;
-use crate::scenario::comparison::Scenario;
-use crate::scenario::uncertainty::{Input, inputs};
 
 /// A field of the form.
 #[derive(Clone, Debug)]

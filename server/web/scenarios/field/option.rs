@@ -2,7 +2,7 @@
 
 use super::place::of_place;
 use super::{Maker, Part, Section, Takes};
-use crate::scenario::comparison::{Alternative, Scenario};
+use crate::economics::comparison::{Alternative, Scenario};
 
 pub(super) fn of_option(at: usize, option: &Alternative, scenario: &Scenario, money: &str) -> Section {
     let pointer = format!("/option/{at}");

@@ -1,8 +1,8 @@
 //! Machines of our own.
 
 use super::{Maker, Takes};
-use crate::scenario::comparison::Owned;
-use crate::scenario::owning::{Draw, Fabric, Housing, Residual, Tenure};
+use crate::economics::comparison::Owned;
+use crate::economics::owning::{Draw, Fabric, Housing, Residual, Tenure};
 
 const TENURES: &[(&str, &str)] = &[("bought", "bought"), ("leased", "leased by the month")];
 const HOUSINGS: &[(&str, &str)] =

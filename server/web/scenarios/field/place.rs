@@ -2,8 +2,8 @@
 
 use super::owned::{of_owned, of_staff};
 use super::{Maker, Part, Takes};
-use crate::scenario::comparison::{Moved, Owned, Place};
-use crate::scenario::egress::Rates;
+use crate::economics::comparison::{Moved, Owned, Place};
+use crate::economics::egress::Rates;
 
 const PER: &[(&str, &str)] = &[("once", "once"), ("month", "a month"), ("gpu-hour", "a GPU-hour of work")];
 

@@ -1,7 +1,7 @@
 //! What is asked: over how long, at which cost of capital.
 
 use super::{Maker, Part, Takes};
-use crate::scenario::comparison::{SHIPPED, Scenario};
+use crate::economics::comparison::{SHIPPED, Scenario};
 
 pub(super) fn question(scenario: &Scenario) -> Part {
     let money = scenario.currency.to_string();

@@ -2,10 +2,10 @@
 
 use super::super::super::words::number;
 use super::{Maker, Part, Section, Takes};
+use crate::economics::comparison::Work;
+use crate::economics::profile::Shape;
 use crate::money::Decimal;
-use crate::scenario::arithmetic::quotient;
-use crate::scenario::comparison::Work;
-use crate::scenario::profile::Shape;
+use crate::money::arithmetic::quotient;
 
 const SHAPES: &[(&str, &str)] = &[
     ("flat", "so many, for some hours a day"),

@@ -3,9 +3,9 @@
 use super::super::edit::{Edit, Edited};
 use super::super::field::{Field, Section, sections};
 use super::page::Page;
-use crate::scenario::comparison::Scenario;
-use crate::scenario::profile::Shape;
-use crate::scenario::uncertainty::{BreakPoint, Input};
+use crate::economics::comparison::Scenario;
+use crate::economics::profile::Shape;
+use crate::economics::uncertainty::{BreakPoint, Input};
 
 impl Page {
     /// What was edited, in words, each with the address without it; and what cannot go alone, since later edits stand on it.

@@ -10,9 +10,9 @@ use super::super::answer::Answer;
 use super::super::edit::Edited;
 use super::super::keep::Base;
 use super::super::ledger::FromLedger;
+use crate::economics::comparison::{Line, OptionAnswer, Scenario};
+use crate::economics::file;
 use crate::money::{Currency, Decimal};
-use crate::scenario::comparison::{Line, OptionAnswer, Scenario};
-use crate::scenario::file;
 use crate::web::error::{Error, Result};
 use crate::web::paths::ScenarioFile;
 

@@ -3,9 +3,9 @@
 use super::super::super::filters::figure;
 use super::super::super::words::stated;
 use super::super::ledger::FromLedger;
+use crate::economics::figure::Unit;
+use crate::economics::measured::{HowPaid, TooDear};
 use crate::money::{Currency, Decimal};
-use crate::scenario::figure::Unit;
-use crate::scenario::measured::{HowPaid, TooDear};
 
 /// What is paid on whichever option is taken, and whether options have it: a sentence under the answer.
 pub(super) fn paid_on(it: &FromLedger) -> Option<String> {

@@ -24,7 +24,7 @@ use super::prices::Prices;
 use crate::accounts::Person;
 use crate::compute::compute;
 use crate::report::Answers;
-use crate::scenarios::{self, Share};
+use crate::saved_scenarios::{self, Share};
 use crate::web::paths::ScenarioFile;
 
 pub(super) use page::Page;
@@ -73,7 +73,7 @@ pub async fn of_kept(
 ) -> Result {
     let mut said = read(pairs)?;
     let base = Base::kept(&mut db, path.scenario.value, said.version, &person).await?;
-    let shares = scenarios::shared_with(&mut db, path.scenario.value).await?;
+    let shares = saved_scenarios::shared_with(&mut db, path.scenario.value).await?;
     let prices = Prices::of_list(&mut db, &answers, said.list).await?;
     said.prices = prices.with_paid(&mut db, &answers, &person, &base.scenario().currency).await?;
     // Nobody waits for a connection while this is computed.

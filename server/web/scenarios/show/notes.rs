@@ -6,8 +6,8 @@ use super::super::edit::Edited;
 use super::super::field::{Section, Takes, sections};
 use super::super::keep::Said;
 use super::page::Page;
+use crate::economics::check::Finding;
 use crate::money::Decimal;
-use crate::scenario::check::Finding;
 
 /// What is said beside a field.
 pub(super) struct Note {

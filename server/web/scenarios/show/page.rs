@@ -18,13 +18,13 @@ use super::made::{left_out, not_counted, paid_on};
 use super::notes::{Note, capital, id, note, note_id, oddities, section_id};
 use crate::accounts::Person;
 use crate::clock;
+use crate::economics::claim::{Claim, claims};
+use crate::economics::comparison::Scenario;
+use crate::economics::owning::Term;
+use crate::economics::template::claims_about;
+use crate::economics::uncertainty::{Input, inputs};
 use crate::money::Currency;
-use crate::scenario::claim::{Claim, claims};
-use crate::scenario::comparison::Scenario;
-use crate::scenario::owning::Term;
-use crate::scenario::template::claims_about;
-use crate::scenario::uncertainty::{Input, inputs};
-use crate::scenarios::{self, Share, may_change};
+use crate::saved_scenarios::{self, Share, may_change};
 
 /// Numbers that paper has room for.
 const ON_PAPER: usize = 24;
@@ -105,7 +105,7 @@ impl Page {
         &self.edited.scenario
     }
 
-    fn kept(&self) -> Option<&scenarios::Kept> {
+    fn kept(&self) -> Option<&saved_scenarios::Kept> {
         match &self.base {
             Base::Kept(kept) => Some(kept),
             Base::Template(..) | Base::Ledger(_) => None,

@@ -1,0 +1,256 @@
+//! Owning: each field by itself, and what does not go together.
+
+use super::{Findings, twice};
+use crate::economics::owning::{Draw, Fabric, Housing, Owning, Per, Residual, Tenure};
+use crate::money::Decimal;
+use crate::money::arithmetic::{count, decimal, one, product};
+
+/// GPUs that are computed with at most.
+const MOST_GPUS: u32 = 1_000_000;
+
+/// What is odd about what was entered for owning.
+pub fn owning(owning: &Owning) -> Findings {
+    let mut found = Findings::default();
+    machines(owning, &mut found);
+    lease(owning, &mut found);
+    capital(owning, &mut found);
+    hours(owning, &mut found);
+    power(owning, &mut found);
+    housing(owning, &mut found);
+    staff(owning, &mut found);
+    for (at, other) in owning.others.iter().enumerate() {
+        let field = format!("others.{at}.amount");
+        // What work itself brings is no rebate of what it costs.
+        match other.per {
+            Per::Year | Per::GpuYear => found.money_or_rebate(&field, other.amount),
+            Per::ProductiveHour => found.money(&field, other.amount),
+        };
+    }
+    for (at, one_off) in owning.one_offs.iter().enumerate() {
+        found.money_or_rebate(&format!("one_offs.{at}.amount"), one_off.amount);
+    }
+    twice::check(owning, &mut found);
+    found.sorted()
+}
+
+fn machines(owning: &Owning, found: &mut Findings) {
+    if owning.gpus > MOST_GPUS {
+        found.refuse("gpus", owning.gpus, "expected at most a million");
+    } else if owning.gpus == 0 {
+        found.warn("gpus", 0, "without GPUs there are no hours, so an hour has no cost");
+    }
+    if !(1..=1000).contains(&owning.gpus_per_node) {
+        found.refuse("gpus_per_node", owning.gpus_per_node, "expected 1 to 1,000");
+    }
+    let is_of_use = owning.tenure == Tenure::Bought || !owning.maintenance_share.is_zero();
+    if found.money("node_price", owning.node_price) && owning.node_price.is_zero() && is_of_use {
+        found.warn(
+            "node_price",
+            owning.node_price,
+            "nodes cost something; enter a price, or what they are worth",
+        );
+    }
+    match owning.fabric {
+        Fabric::Node { price } => found.money("fabric.price", price),
+        Fabric::Port { price, per_node } => {
+            if per_node > 1000 {
+                found.refuse("fabric.per_node", per_node, "expected at most 1,000 ports for a node");
+            }
+            found.money("fabric.price", price)
+        }
+    };
+    found.money("storage", owning.storage);
+    found.money("installation", owning.installation);
+    found.money("building", owning.building);
+    found.money("software_per_gpu", owning.software_per_gpu);
+    found.share("spare_share", owning.spare_share);
+}
+
+fn lease(owning: &Owning, found: &mut Findings) {
+    let Tenure::Leased { price } = owning.tenure else { return };
+    let field = "tenure.price";
+    if price.is_zero() {
+        found.refuse(field, price, "a lease costs something; enter what a node costs in a month");
+        return;
+    }
+    // Of half the price to twice of it, with years that say nothing themselves.
+    if !found.money(field, price) || owning.node_price <= Decimal::ZERO || owning.life_years <= Decimal::ZERO
+    {
+        return;
+    }
+    let paid = product(&[price, 12.into(), owning.life_years]);
+    let said = format!(
+        "over {} years that is {}, and a node costs {}",
+        owning.life_years.normalize(),
+        paid.round(0),
+        owning.node_price.round(0)
+    );
+    if paid < product(&[owning.node_price, decimal(5, 1)]) {
+        found.warn(field, price, &format!("{said}; is this the price of a GPU?"));
+    } else if paid > owning.node_price.times(2) {
+        found.warn(field, price, &format!("{said}; is this the price of a year?"));
+    }
+}
+
+fn capital(owning: &Owning, found: &mut Findings) {
+    let life = owning.life_years;
+    if life <= Decimal::ZERO {
+        found.refuse("life_years", life, "nothing can be spread over no time; expected years, mostly 3 to 5");
+    } else if found.between("life_years", life, decimal(1, 1), 50.into(), "expected 0.1 to 50 years")
+        && life > Decimal::from(8)
+    {
+        found.warn("life_years", life, "GPUs were replaced after 3 to 6 years; is this in months?");
+    }
+    let shares: Vec<(String, Decimal)> = match &owning.residual {
+        Residual::Share { share } => vec![("residual.share".to_owned(), *share)],
+        Residual::Age { shares } => {
+            shares.iter().enumerate().map(|(at, share)| (format!("residual.shares.{at}"), *share)).collect()
+        }
+    };
+    for (field, share) in shares {
+        if share > one() {
+            found.refuse(&field, share, "a residual value above the price; expected a share from 0 to 1");
+        } else {
+            found.share(&field, share);
+        }
+    }
+    found.share("cost_of_capital", owning.cost_of_capital);
+    found.share("maintenance_share", owning.maintenance_share);
+}
+
+fn hours(owning: &Owning, found: &mut Findings) {
+    found.part("unavailability", owning.unavailability);
+    let utilization = owning.utilization;
+    if found.share("utilization", utilization) {
+        if utilization.is_zero() {
+            found.warn("utilization", utilization, "without productive hours, one has no cost");
+        } else if utilization > decimal(95, 2) {
+            let message = "more than 0.95 of the hours of a year was not seen anywhere; pooled clusters reach 0.70 to 0.85";
+            found.warn("utilization", utilization, message);
+        }
+    }
+    if let Some(allocated) = owning.allocated_share
+        && found.share("allocated_share", allocated)
+        && allocated < utilization
+    {
+        let message = "less than the utilization, but a GPU without a job does no work";
+        found.refuse("allocated_share", allocated, message);
+    }
+    let message = "expected 1 (nothing is done twice) to 100 productive hours for a useful one";
+    found.between("rework", owning.rework, one(), 100.into(), message);
+}
+
+fn power(owning: &Owning, found: &mut Findings) {
+    let most_kw = Decimal::from(10_000);
+    let mut kilowatts =
+        |field: &str, value| found.between(field, value, Decimal::ZERO, most_kw, "expected 0 to 10,000 kW");
+    let (idle_kw, load_kw) = match owning.draw {
+        Draw::Node { idle_kw, load_kw } | Draw::Gpu { idle_kw, load_kw, .. } => (idle_kw, load_kw),
+    };
+    // All of them, so that each is told.
+    let fit = [
+        kilowatts("draw.idle_kw", idle_kw),
+        kilowatts("draw.load_kw", load_kw),
+        kilowatts("rated_kw", owning.rated_kw),
+        kilowatts("rack_kw", owning.rack_kw),
+    ];
+    let mut fit = fit.into_iter().all(|fits| fits);
+    if let Draw::Gpu { node_factor, .. } = owning.draw {
+        let message = "expected 1 (a node draws what its GPUs draw) to 10";
+        fit &= found.between("draw.node_factor", node_factor, one(), 10.into(), message);
+    }
+    if load_kw < idle_kw {
+        found.refuse("draw.load_kw", load_kw, "less at work than idle");
+    }
+    if fit {
+        odd_power(owning, found);
+    }
+    let pue = owning.pue;
+    if pue < one() {
+        let message =
+            "a room cannot draw less than the machines in it; expected 1 or more, mostly 1.1 to 1.6";
+        found.refuse("pue", pue, message);
+    } else if found.between("pue", pue, one(), 10.into(), "expected 1 to 10, mostly 1.1 to 1.6")
+        && pue > 2.into()
+    {
+        found.warn(
+            "pue",
+            pue,
+            "a room that draws more than twice what its machines do; 1.1 to 1.6 is common",
+        );
+    }
+    let message = "expected money for a kWh, from 0 to a million";
+    found.between("tariff", owning.tariff, Decimal::ZERO, 1_000_000.into(), message);
+    found.money("demand_charge", owning.demand_charge);
+    let message = "expected 1 to 100 degrees Fahrenheit, mostly 20";
+    found.between("air_rise", owning.air_rise, one(), 100.into(), message);
+}
+
+/// What the numbers of watts say to each other.
+fn odd_power(owning: &Owning, found: &mut Findings) {
+    let (_, load) = owning.node_draw();
+    let least = product(&[count(owning.gpus_per_node), decimal(3, 1)]);
+    if load < least {
+        let message = format!(
+            "little for {} GPUs, which draw 0.3 kW each and more; at work a node draws everything in it",
+            owning.gpus_per_node
+        );
+        found.warn("draw.load_kw", load.normalize(), &message);
+    }
+    if owning.rated_kw < load {
+        let message =
+            format!("a node draws {} kW at work, which is more than it is rated for", load.normalize());
+        found.warn("rated_kw", owning.rated_kw, &message);
+    }
+    if owning.rack_kw < owning.rated_kw {
+        let message = format!("not one node of {} kW fits into a rack", owning.rated_kw);
+        found.warn("rack_kw", owning.rack_kw, &message);
+    }
+    if let Housing::Colocation { contracted_kw: Some(contracted), .. } = owning.housing {
+        let peak = product(&[count(owning.nodes_in_service()), load]);
+        if contracted < peak {
+            let message =
+                format!("less than the {} kW that the nodes in service draw at work", peak.normalize());
+            found.warn("housing.contracted_kw", contracted, &message);
+        }
+    }
+}
+
+fn housing(owning: &Owning, found: &mut Findings) {
+    let Housing::Colocation { price, contracted_kw, .. } = owning.housing else { return };
+    if found.money("housing.price", price) && price.is_zero() {
+        found.warn("housing.price", price, "colocation costs something; in a room of your own, say so");
+    }
+    if let Some(contracted) = contracted_kw {
+        let most = Decimal::from(10_000_000);
+        let message = "expected 0 to 10 million kW";
+        found.between("housing.contracted_kw", contracted, Decimal::ZERO, most, message);
+    }
+}
+
+fn staff(owning: &Owning, found: &mut Findings) {
+    let staff = &owning.staff;
+    found.money("staff.loaded_cost", staff.loaded_cost);
+    let message = "expected 0 to 60 months";
+    found.between("staff.months_before", staff.months_before, Decimal::ZERO, 60.into(), message);
+    for (at, step) in staff.steps.iter().enumerate() {
+        let message = "expected 0 to a million people";
+        found.between(
+            &format!("staff.steps.{at}.people"),
+            step.people,
+            Decimal::ZERO,
+            1_000_000.into(),
+            message,
+        );
+    }
+    for (at, pair) in staff.steps.windows(2).enumerate() {
+        if pair[1].up_to_gpus <= pair[0].up_to_gpus {
+            let message = "steps go up: expected more GPUs than in the step before";
+            found.refuse(&format!("staff.steps.{}.up_to_gpus", at + 1), pair[1].up_to_gpus, message);
+        }
+        if pair[1].people < pair[0].people {
+            let message = "fewer people for more GPUs than in the step before";
+            found.warn(&format!("staff.steps.{}.people", at + 1), pair[1].people, message);
+        }
+    }
+}

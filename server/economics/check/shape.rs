@@ -1,0 +1,152 @@
+//! Demand: each way of entering it.
+
+use super::Findings;
+use crate::economics::profile::Shape;
+use crate::money::Decimal;
+use crate::money::arithmetic::one;
+
+/// Hours of a profile at most: ten years.
+const LONGEST: usize = 87_600;
+/// GPUs of an hour at most.
+const MOST_GPUS: i64 = 1_000_000;
+
+/// Runs of a year at most, and its hours.
+const MOST_RUNS: u32 = 365;
+const YEAR: u32 = 8760;
+
+/// Why demand of nothing is refused.
+const NOTHING: &str = "no work is asked for, so that no hour has a cost";
+
+fn nothing(gpus: Decimal, field: &str, found: &mut Findings) {
+    if gpus.is_zero() {
+        found.refuse(field, 0, NOTHING);
+    }
+}
+
+/// What is odd about demand as it was entered.
+pub(super) fn shape(shape: &Shape, field: &str, found: &mut Findings) {
+    let gpus = |found: &mut Findings, name: &str, gpus: Decimal| {
+        let message = "expected 0 to 1,000,000 GPUs";
+        found.between(&format!("{field}.{name}"), gpus, Decimal::ZERO, MOST_GPUS.into(), message)
+    };
+    match shape {
+        Shape::Flat { gpus: all, hours_per_day } => {
+            gpus(found, "gpus", *all);
+            if *hours_per_day > 24 {
+                found.refuse(
+                    &format!("{field}.hours_per_day"),
+                    hours_per_day,
+                    "a day has 24 hours; is this GPU-hours of a day?",
+                );
+            }
+            nothing(*all, &format!("{field}.gpus"), found);
+            if *hours_per_day == 0 {
+                found.refuse(&format!("{field}.hours_per_day"), 0, NOTHING);
+            }
+        }
+        Shape::Between { low, high } => {
+            let fine = gpus(found, "low", *low) && gpus(found, "high", *high);
+            if fine && low > high {
+                found.refuse(&format!("{field}.low"), low, "expected no more than the high");
+            }
+            nothing(*high, &format!("{field}.high"), found);
+        }
+        Shape::Swinging { base, day_swing, weekend, noise, .. } => {
+            gpus(found, "base", *base);
+            nothing(*base, &format!("{field}.base"), found);
+            found.share(&format!("{field}.day_swing"), *day_swing);
+            let message = "expected 0 to 10 GPUs at weekends for one of a working day";
+            found.between(&format!("{field}.weekend"), *weekend, Decimal::ZERO, 10.into(), message);
+            let message = "expected 0 to 2; 0.3 is a lot";
+            found.between(&format!("{field}.noise"), *noise, Decimal::ZERO, 2.into(), message);
+        }
+        Shape::Levels { levels, .. } => {
+            let mut sum = Decimal::ZERO;
+            for (at, level) in levels.iter().enumerate() {
+                gpus(found, &format!("levels.{at}.gpus"), level.gpus);
+                found.share(&format!("{field}.levels.{at}.share"), level.share);
+                sum += level.share;
+            }
+            if levels.iter().all(|it| it.gpus.is_zero()) {
+                found.refuse(&format!("{field}.levels"), 0, NOTHING);
+            }
+            if sum != one() {
+                found.refuse(&format!("{field}.levels"), sum, "expected shares that sum to exactly 1");
+            }
+        }
+        Shape::Runs { gpus: all, runs_per_year, hours_per_run } => {
+            gpus(found, "gpus", *all);
+            nothing(*all, &format!("{field}.gpus"), found);
+            if !(1..=MOST_RUNS).contains(runs_per_year) {
+                let message = "expected 1 to 365 runs a year";
+                found.refuse(&format!("{field}.runs_per_year"), runs_per_year, message);
+            } else if *hours_per_run == 0 {
+                found.refuse(&format!("{field}.hours_per_run"), 0, NOTHING);
+            } else if *hours_per_run > YEAR / runs_per_year {
+                let message = format!(
+                    "{runs_per_year} runs of so many hours do not fit in a year's 8,760; expected at most {} each",
+                    YEAR / runs_per_year
+                );
+                found.refuse(&format!("{field}.hours_per_run"), hours_per_run, &message);
+            }
+        }
+        // With the work's accelerator, which a shape does not know.
+        Shape::Serving(_) => {}
+        Shape::Hours { gpus: all } => {
+            if all.is_empty() || all.len() > LONGEST {
+                let message = "expected 1 to 87,600 hours, ten years of them";
+                found.refuse(&format!("{field}.gpus"), all.len(), message);
+            }
+            for (at, it) in all.iter().enumerate() {
+                if !gpus(found, &format!("gpus.{at}"), *it) {
+                    break;
+                }
+            }
+            if !all.is_empty() && all.iter().all(Decimal::is_zero) {
+                found.refuse(&format!("{field}.gpus"), 0, NOTHING);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_work_asks_for_is_refused() {
+        for (json, message) in [
+            (r#"{"shape": "flat", "gpus": "-1", "hours_per_day": 3}"#, "expected 0 to 1,000,000 GPUs"),
+            (r#"{"shape": "flat", "gpus": "1", "hours_per_day": 400}"#, "is this GPU-hours of a day?"),
+            (r#"{"shape": "between", "low": "2", "high": "1"}"#, "no more than the high"),
+            (r#"{"shape": "levels", "levels": [{"gpus": "8", "share": "0.9"}]}"#, "sum to exactly 1"),
+            (r#"{"shape": "flat", "gpus": "0", "hours_per_day": 3}"#, "no work is asked for"),
+            (r#"{"shape": "flat", "gpus": "8", "hours_per_day": 0}"#, "no work is asked for"),
+            (r#"{"shape": "between", "low": "0", "high": "0"}"#, "no work is asked for"),
+            (r#"{"shape": "levels", "levels": [{"gpus": "0", "share": "1"}]}"#, "no work is asked for"),
+            (
+                r#"{"shape": "runs", "gpus": "0", "runs_per_year": 4, "hours_per_run": 336}"#,
+                "no work is asked for",
+            ),
+            (
+                r#"{"shape": "runs", "gpus": "8", "runs_per_year": 4, "hours_per_run": 0}"#,
+                "no work is asked for",
+            ),
+            (
+                r#"{"shape": "runs", "gpus": "8", "runs_per_year": 0, "hours_per_run": 336}"#,
+                "1 to 365 runs a year",
+            ),
+            (
+                r#"{"shape": "runs", "gpus": "8", "runs_per_year": 4, "hours_per_run": 2191}"#,
+                "at most 2190 each",
+            ),
+            (r#"{"shape": "hours", "gpus": []}"#, "1 to 87,600 hours"),
+            (r#"{"shape": "hours", "gpus": ["0", "0.000"]}"#, "no work is asked for"),
+        ] {
+            let mut found = Findings::default();
+            shape(&serde_json::from_str(json).unwrap(), "demand", &mut found);
+            let refused = found.warnings_or_refused().unwrap_err().to_string();
+            assert!(refused.contains(message), "{refused}");
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Divided GPUs.
+
+use super::Findings;
+use crate::economics::slices::{Layout, Turns, is_possible, profile, profiles_of};
+use crate::money::Decimal;
+
+/// Slices of a GPU at most.
+const MOST_SLICES: usize = 8;
+
+/// What is odd about how a GPU is cut.
+pub fn layout(it: &Layout) -> Findings {
+    let mut found = Findings::default();
+    found.money("price", it.price);
+    let known = profiles_of(&it.accelerator);
+    if known.is_empty() {
+        let message = "MIG does not cut it, or it is not known how; jobs can share it only by turns";
+        found.refuse("accelerator", &it.accelerator, message);
+        return found;
+    }
+    let names: Vec<&str> = known.iter().map(|profile| profile.name.as_str()).collect();
+    let mut slices = Vec::new();
+    for (at, name) in it.slices.iter().enumerate() {
+        if let Some(profile) = profile(&it.accelerator, name) {
+            slices.push(profile);
+        } else {
+            let message = format!("no profile of this GPU; expected {}", names.join(", "));
+            found.refuse(&format!("slices.{at}"), name, &message);
+        }
+    }
+    if it.slices.len() > MOST_SLICES || !is_possible(&slices) {
+        let message = "they do not fit on one GPU beside each other";
+        found.refuse("slices", it.slices.join(" + "), message);
+    }
+    found
+}
+
+/// What is odd about taking turns.
+pub fn turns(it: &Turns) -> Findings {
+    let mut found = Findings::default();
+    found.money("price", it.price);
+    if !(1..=1000).contains(&it.replicas) {
+        found.refuse("replicas", it.replicas, "expected 1 to 1,000 jobs that take turns");
+    }
+    found.between("hours", it.hours, Decimal::ZERO, 1_000_000_000.into(), "expected 0 to a billion hours");
+    found
+}

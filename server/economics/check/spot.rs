@@ -1,0 +1,75 @@
+//! Spot capacity.
+
+use super::Findings;
+use crate::economics::spot::{Interruptions, Job, Preemptions, Spot};
+use crate::money::Decimal;
+use crate::money::arithmetic::{decimal, one, product};
+
+/// What is odd about spot capacity and what is to run on it.
+pub fn spot(spot: &Spot) -> Findings {
+    let mut found = Findings::default();
+    for (field, price) in [("price", spot.price), ("on_demand", spot.on_demand)] {
+        if found.money(field, price) && price.is_zero() {
+            found.refuse(field, price, "nothing is rented for nothing; enter the price of a GPU-hour");
+        }
+    }
+    if spot.price > spot.on_demand {
+        found.warn("price", spot.price, "more than on demand, which nobody takes away");
+    } else if spot.price < product(&[spot.on_demand, decimal(5, 2)]) {
+        let message = "more than 95 % below on demand; is one of them the price of a whole instance?";
+        found.warn("price", spot.price, message);
+    }
+    interruptions(&spot.interruptions, &mut found);
+    if let Some(interval) = spot.interval_hours {
+        let message = "expected hours between checkpoints, from 0.001 to 8,760";
+        found.between("interval_hours", interval, decimal(1, 3), 8760.into(), message);
+    }
+    if let Some(it) = &spot.job {
+        job(it, &mut found);
+    }
+    found.sorted()
+}
+
+pub(super) fn interruptions(stops: &Interruptions, found: &mut Findings) {
+    match stops.preemptions {
+        Preemptions::Hour { rate } => {
+            let message = "expected preemptions of an instance in an hour, from 0 to 60, mostly far below 1";
+            found.between("interruptions.preemptions.rate", rate, Decimal::ZERO, 60.into(), message);
+        }
+        Preemptions::Month { share } => {
+            found.part("interruptions.preemptions.share", share);
+        }
+    }
+    let message = "expected failures of an instance in an hour, from 0 to 60, mostly far below 1";
+    found.between("interruptions.failures", stops.failures, Decimal::ZERO, 60.into(), message);
+    if !(1..=100_000).contains(&stops.instances) {
+        found.refuse("interruptions.instances", stops.instances, "expected 1 to 100,000");
+    }
+    for (field, minutes) in [
+        ("interruptions.pause_minutes", stops.pause_minutes),
+        ("interruptions.restart_minutes", stops.restart_minutes),
+        ("interruptions.notice_minutes", stops.notice_minutes),
+    ] {
+        found.between(
+            field,
+            minutes,
+            Decimal::ZERO,
+            1440.into(),
+            "expected minutes, from 0 to a day's 1,440",
+        );
+    }
+}
+
+fn job(job: &Job, found: &mut Findings) {
+    let most = Decimal::from(1_000_000);
+    let mut hours = |field: &str, hours| {
+        found.between(field, hours, Decimal::ZERO, most, "expected 0 to a million hours");
+    };
+    hours("job.useful_hours", job.useful_hours);
+    hours("job.wait_hours", job.wait_hours);
+    if let Some(deadline) = job.deadline_hours {
+        hours("job.deadline_hours", deadline);
+    }
+    let message = "expected 0.001 to 1,000 times as fast; 1: the same";
+    found.between("job.speed", job.speed, decimal(1, 3), one().times(1000), message);
+}

@@ -1,0 +1,115 @@
+//! About moving data.
+
+use super::{Claim, value};
+use crate::economics::egress::{Rates, Transfer, TransferCost};
+use crate::economics::figure::Unit;
+use crate::money::Decimal;
+use crate::money::arithmetic::{decimal, product, quotient};
+
+pub(super) const CLAIMS: &[fn() -> Option<Claim>] =
+    &[daily_checkpoint, half_a_petabyte, placement, next_gigabyte];
+
+fn moved(rates: Rates, gigabytes: i64) -> Option<TransferCost> {
+    Transfer { rates, gigabytes: gigabytes.into(), ..Transfer::default() }.cost().ok()
+}
+
+fn flat() -> Rates {
+    Rates::Flat { price: decimal(9, 2) }
+}
+
+fn daily_checkpoint() -> Option<Claim> {
+    Some(Claim {
+        id: "daily-checkpoint",
+        says: "To download a checkpoint of 140 GB every day costs 378 dollars a month.",
+        printed: "$378",
+        reproduced: Some(value(moved(flat(), 4200)?.total.value?, Unit::Money, "4,200 GB at 0.09")),
+        right: vec![
+            value(moved(Rates::Aws, 4200)?.total.value?, Unit::Money, "of AWS, where nothing else is sent"),
+            value(moved(Rates::Azure, 4200)?.total.value?, Unit::Money, "of Azure"),
+        ],
+        why: "The first 100 GB of a month are free. And 140 GB are the weights of a model of 70B alone; what training \
+              has to keep besides is several times that.",
+    })
+}
+
+fn half_a_petabyte() -> Option<Claim> {
+    let cost = moved(Rates::Aws, 500_000)?;
+    Some(Claim {
+        id: "half-a-petabyte",
+        says: "To move 500 TB out of a cloud costs a fortune and takes days.",
+        printed: "$45,000",
+        reproduced: Some(value(moved(flat(), 500_000)?.total.value?, Unit::Money, "at 0.09 for every GB")),
+        right: vec![
+            value(cost.total.value?, Unit::Money, "of AWS, in one month"),
+            value(cost.per_gigabyte.value?, Unit::MoneyPerGigabyte, "on average"),
+            value(cost.time.value?, Unit::Days, "on a line of 10 Gbit a second that does nothing else"),
+        ],
+        why: "What is sent in a month gets cheaper by tiers, from 0.09 to 0.05.",
+    })
+}
+
+fn placement() -> Option<Claim> {
+    let gigabytes = 10_240;
+    Some(Claim {
+        id: "free-ten-terabytes",
+        says: "To send 10 TiB out of AWS costs nothing, says a tool that chooses where work runs (SkyPilot 0.14.1).",
+        printed: "$0.00",
+        reproduced: Some(value(
+            subtracted_bounds(gigabytes.into()),
+            Unit::Money,
+            "where each tier’s bound is taken off what is left",
+        )),
+        right: vec![value(moved(Rates::Aws, gigabytes)?.total.value?, Unit::Money, "of AWS, tier by tier")],
+        why: "Exactly at a bound nothing is left for the tiers below it. A choice that rests on that sends data where it \
+              is dearest.",
+    })
+}
+
+fn next_gigabyte() -> Option<Claim> {
+    let tariff = Rates::GooglePremium.tariff();
+    Some(Claim {
+        id: "next-gigabyte",
+        says: "1,025 GiB out of Google Cloud cost less than 1,024, says the same tool.",
+        printed: "$112.75",
+        reproduced: Some(value(
+            price_of_all_units(1025.into()),
+            Unit::Money,
+            "at the price of the tier it ends in, for all of it",
+        )),
+        right: vec![
+            value(tariff.cost(1024.into()), Unit::Money, "for 1,024 GiB"),
+            value(tariff.cost(1025.into()), Unit::Money, "for 1,025 GiB"),
+            value(quotient(tariff.cost(1025.into()), 1025.into())?, Unit::MoneyPerGibibyte, "on average"),
+        ],
+        why: "The price of a tier is that of what lies in it, not of everything before.",
+    })
+}
+
+/// Egress of AWS as a published tool computes it: of what goes beyond a tier's bound the bound is taken off, and with it
+/// what the tiers below should cost.
+pub fn subtracted_bounds(gigabytes: Decimal) -> Decimal {
+    let tiers = [(51_200, 70), (10_240, 85), (1, 90)];
+    let mut left = gigabytes;
+    let mut cost = Decimal::ZERO;
+    if left > 153_600.into() {
+        return product(&[left, decimal(50, 3)]);
+    }
+    for (bound, thousandths) in tiers {
+        let bound = Decimal::from(bound);
+        if left >= bound {
+            cost += product(&[left - bound, decimal(thousandths, 3)]);
+            left = if thousandths == 90 { left } else { left - bound };
+        }
+    }
+    cost
+}
+
+/// Egress of Google Cloud as the same tool computes it: everything at the price of the tier it ends in.
+pub fn price_of_all_units(gibibytes: Decimal) -> Decimal {
+    let thousandths = match gibibytes {
+        few if few <= 1024.into() => 120,
+        some if some <= 10_240.into() => 110,
+        _ => 80,
+    };
+    product(&[gibibytes, decimal(thousandths, 3)])
+}

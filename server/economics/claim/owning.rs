@@ -1,0 +1,420 @@
+//! About owning.
+
+use super::{Claim, value};
+use crate::economics::break_even::{BreakEven, Payment, Question, Verdict};
+use crate::economics::capacity::{gpu_hours, share_of_year};
+use crate::economics::owning::capital::port_price;
+use crate::economics::owning::{
+    About, Draw, Fabric, Hours, Other, Owning, OwningCost, Part, Per, Residual, Staff, Unit,
+};
+use crate::money::Decimal;
+use crate::money::arithmetic::{HOURS_PER_YEAR, count, decimal, one, product, quotient};
+
+pub(super) const CLAIMS: &[fn() -> Option<Claim>] = &[
+    yearly_cost,
+    break_even,
+    reservation,
+    above_forty_percent,
+    network_twice,
+    power_of_gpus_alone,
+    cost_of_an_hour,
+    hours_of_a_year,
+    hardware_alone,
+    training_hours,
+    years_of_rent,
+    busy_cluster,
+    same_work,
+    fabric_by_port,
+];
+
+/// The worked example that most of them come from, with exactly the costs that it counts: 64 H100 over three years,
+/// nothing for capital, downtime, spares or maintenance; 560 W a GPU and nothing for the rest of its node.
+pub fn worked_example() -> Owning {
+    let average = decimal(560, 3);
+    let example = Owning {
+        residual: Residual::Share { share: Decimal::ZERO },
+        spare_share: Decimal::ZERO,
+        cost_of_capital: Decimal::ZERO,
+        maintenance_share: Decimal::ZERO,
+        unavailability: Decimal::ZERO,
+        draw: Draw::Gpu { idle_kw: average, load_kw: average, node_factor: one() },
+        staff: Staff { months_before: Decimal::ZERO, ..Staff::default() },
+        ..Owning::default()
+    };
+    // It takes 0.10 for each productive hour at 80 %, and then has all costs fixed.
+    let productive = product(&[HOURS_PER_YEAR.into(), example.utilization]);
+    let network = Other {
+        name: "Network".to_owned(),
+        about: About::Network,
+        amount: product(&[decimal(10, 2), productive]),
+        per: Per::GpuYear,
+    };
+    Owning { others: vec![network], ..example }
+}
+
+/// The same with the power of whole nodes, which draw 2.1 kW idle and 8.4 kW at work, and the network counted once.
+pub fn corrected_example() -> Owning {
+    Owning { draw: Draw::default(), others: Vec::new(), ..worked_example() }
+}
+
+/// With what it costs besides: a spare node, downtime and maintenance of 5 %, capital at 10 %, and a fifth of the price
+/// that is left at the end.
+pub fn complete_example() -> Owning {
+    Owning {
+        spare_share: decimal(5, 2),
+        unavailability: decimal(5, 2),
+        maintenance_share: decimal(5, 2),
+        cost_of_capital: decimal(10, 2),
+        residual: Residual::Share { share: decimal(20, 2) },
+        ..corrected_example()
+    }
+}
+
+/// What comes closest to the 18,628: the hardware, and 700 W a GPU in a room with a PUE of 1.5.
+pub fn hardware_and_power() -> Owning {
+    let full = decimal(700, 3);
+    Owning {
+        draw: Draw::Gpu { idle_kw: full, load_kw: full, node_factor: one() },
+        pue: decimal(15, 1),
+        ..without_staff(worked_example())
+    }
+}
+
+/// Only what the machines cost and draw.
+pub fn without_staff(owning: Owning) -> Owning {
+    let staff = Staff { loaded_cost: Decimal::ZERO, ..owning.staff };
+    Owning { staff, others: Vec::new(), ..owning }
+}
+
+/// A GPU at a price and nothing else, used in every hour of three years.
+pub fn only_a_gpu(price: Decimal) -> Owning {
+    Owning {
+        gpus: 1,
+        gpus_per_node: 1,
+        node_price: price,
+        fabric: Fabric::Node { price: Decimal::ZERO },
+        utilization: one(),
+        tariff: Decimal::ZERO,
+        ..without_staff(worked_example())
+    }
+}
+
+/// The share of available hours from which on owning costs less than a price per use: also one that cannot be reached.
+pub fn takes(cost: &OwningCost, price: Decimal) -> Option<Decimal> {
+    let question = Question {
+        payment: Payment::PerUse { price },
+        efficiency: one(),
+        utilization: cost.utilization,
+        most: one(),
+    };
+    match cost.by_utilization.break_even(&question).ok()? {
+        BreakEven::PerUse { verdict: Verdict::At { utilization }, .. } => Some(utilization),
+        BreakEven::PerUse { verdict: Verdict::Never { would_take }, .. } => would_take,
+        _ => None,
+    }
+}
+
+/// What owning costs for each unit of money that a commitment costs.
+pub fn ratio(cost: &OwningCost, price: Decimal) -> Option<Decimal> {
+    let payment = Payment::Committed { price };
+    let question = Question { payment, efficiency: one(), utilization: cost.utilization, most: one() };
+    match cost.by_utilization.break_even(&question).ok()? {
+        BreakEven::Committed { ratio, .. } => ratio,
+        BreakEven::PerUse { .. } => None,
+    }
+}
+
+/// Work of a year: so many runs a year of so many days on so many GPUs.
+fn training(runs: i64) -> Decimal {
+    gpu_hours(64, 14.into(), runs.into())
+}
+
+fn reserved() -> Decimal {
+    decimal(525, 2)
+}
+
+fn yearly_cost() -> Option<Claim> {
+    let short = hardware_and_power().cost().ok()?;
+    let cost = worked_example().cost().ok()?;
+    Some(Claim {
+        id: "yearly-cost",
+        says: "An H100 of one's own costs 18,628 dollars a year.",
+        printed: "$18,628",
+        reproduced: Some(value(
+            short.per_gpu()?,
+            Unit::MoneyPerYear,
+            "hardware over three years, and 700 W at a PUE of 1.5",
+        )),
+        right: vec![
+            value(cost.per_gpu()?, Unit::MoneyPerYear, "the example's own four costs"),
+            value(per_gpu(&cost, Part::Staff)?, Unit::MoneyPerYear, "staff, which is missing"),
+            value(per_gpu(&cost, Part::Other)?, Unit::MoneyPerYear, "network, which is missing"),
+        ],
+        why: "Staff and network are in the example's cost of an hour and not in that of the year. Its power is 560 W at \
+              a PUE of 1.3 in the one, and seems to be 700 W at 1.5 in the other.",
+    })
+}
+
+fn per_gpu(cost: &OwningCost, part: Part) -> Option<Decimal> {
+    quotient(cost.of(part), count(worked_example().gpus))
+}
+
+fn break_even() -> Option<Claim> {
+    let short = hardware_and_power().cost().ok()?;
+    let cost = worked_example().cost().ok()?;
+    Some(Claim {
+        id: "break-even",
+        says: "Owning breaks even at a utilization of 40.5 %, against 5.25 dollars an hour.",
+        printed: "40.5 %",
+        reproduced: Some(value(takes(&short, reserved())?, Unit::Share, "of 18,628 dollars a year")),
+        right: vec![value(takes(&cost, reserved())?, Unit::Share, "of the example's own four costs")],
+        why: "The division is right and what is divided is not: the cost of a year lacks staff and network.",
+    })
+}
+
+fn reservation() -> Option<Claim> {
+    let cost = worked_example().cost().ok()?;
+    Some(Claim {
+        id: "reservation",
+        says: "Against a reservation over three years, owning needs a utilization of 40.5 %.",
+        printed: "40.5 %",
+        reproduced: None,
+        right: vec![
+            value(ratio(&cost, reserved())?, Unit::Number, "owning ÷ reserving, at every utilization"),
+            value(
+                product(&[HOURS_PER_YEAR.into(), reserved()]),
+                Unit::MoneyPerYear,
+                "a reserved H100, used or not",
+            ),
+        ],
+        why: "A reservation is paid for every hour, as one's own machines are. Utilization is on both sides and cancels; \
+              a break-even utilization exists only against prices that are paid per use.",
+    })
+}
+
+fn above_forty_percent() -> Option<Claim> {
+    let cost = worked_example().cost().ok()?;
+    let against = |cents, of| Some(value(takes(&cost, decimal(cents, 2))?, Unit::Share, of));
+    Some(Claim {
+        id: "above-forty-percent",
+        says: "Above a utilization of 40 %, owning wins.",
+        printed: "40 %",
+        reproduced: None,
+        right: vec![
+            against(1229, "against 12.29 dollars an hour, on demand until June 2025")?,
+            against(688, "against 6.88, on demand since")?,
+            against(399, "against 3.99, on demand of a specialty cloud")?,
+            against(250, "against 2.50, on a marketplace: more than 1 is never")?,
+        ],
+        why: "There is no one threshold: it moves with the price that is compared with, and below some price it is never \
+              reached.",
+    })
+}
+
+fn network_twice() -> Option<Claim> {
+    let cost = worked_example().cost().ok()?;
+    let once = Owning { others: Vec::new(), ..worked_example() }.cost().ok()?;
+    Some(Claim {
+        id: "network-twice",
+        says: "The network adds 0.10 dollars to a productive GPU-hour.",
+        printed: "$0.10",
+        reproduced: Some(value(
+            cost.part_per_hour(Part::Other, Hours::Productive)?,
+            Unit::MoneyPerHour,
+            "a productive hour, beside the fabric",
+        )),
+        right: vec![
+            value(
+                fabric_of_an_hour(&cost)?,
+                Unit::MoneyPerHour,
+                "of a productive hour is the fabric already",
+            ),
+            value(once.per_hour(Hours::Productive)?, Unit::MoneyPerHour, "a productive hour, counted once"),
+        ],
+        why: "The price of a node, 425,000 dollars, has 50,000 for its InfiniBand in it already. Counted again by the \
+              hour, it is paid twice.",
+    })
+}
+
+/// What the fabric's share of the capital is in a productive hour.
+fn fabric_of_an_hour(cost: &OwningCost) -> Option<Decimal> {
+    let share = quotient(cost.purchase.fabric, cost.purchase.total)?;
+    Some(product(&[cost.part_per_hour(Part::Capital, Hours::Productive)?, share]))
+}
+
+fn power_of_gpus_alone() -> Option<Claim> {
+    let alone = worked_example().cost().ok()?;
+    let whole = corrected_example().cost().ok()?;
+    Some(Claim {
+        id: "power-of-gpus-alone",
+        says: "Power for an H100 costs 637 dollars a year.",
+        printed: "$637",
+        reproduced: Some(value(
+            per_gpu(&alone, Part::Energy)?,
+            Unit::MoneyPerYear,
+            "560 W at a PUE of 1.3 and 0.10 a kWh",
+        )),
+        right: vec![value(
+            per_gpu(&whole, Part::Energy)?,
+            Unit::MoneyPerYear,
+            "an eighth of a node that draws 2.1 kW idle and 8.4 kW at work",
+        )],
+        why: "560 W are 80 % of a GPU's 700 W: nothing for the processors, memory, fans and network cards of its node, \
+              and nothing for GPUs that are idle.",
+    })
+}
+
+fn cost_of_an_hour() -> Option<Claim> {
+    let productive = |owning: Owning| owning.cost().ok()?.per_hour(Hours::Productive);
+    Some(Claim {
+        id: "cost-of-an-hour",
+        says: "A productive hour of an H100 of one's own costs 3.56 dollars.",
+        printed: "$3.56",
+        reproduced: Some(value(
+            productive(worked_example())?,
+            Unit::MoneyPerHour,
+            "before parts are rounded",
+        )),
+        right: vec![
+            value(
+                productive(corrected_example())?,
+                Unit::MoneyPerHour,
+                "with the power of whole nodes, and the network once",
+            ),
+            value(
+                productive(complete_example())?,
+                Unit::MoneyPerHour,
+                "with a spare node, 5 % downtime, 5 % maintenance and capital at 10 %, less 20 % that is left",
+            ),
+        ],
+        why: "What is left out costs more than what is counted wrongly: interest, maintenance, spares and downtime.",
+    })
+}
+
+fn hours_of_a_year() -> Option<Claim> {
+    let hours = only_a_gpu(one()).cost().ok()?.hours.first()?.hours;
+    let life = worked_example().life_years;
+    Some(Claim {
+        id: "hours-of-a-year",
+        says: "A GPU gives about 26,000 GPU-hours a year.",
+        printed: "26,000",
+        reproduced: Some(value(product(&[hours, life]), Unit::Hours, "of three years")),
+        right: vec![value(hours, Unit::Hours, "of a year, each of them used")],
+        why: "A year has 8,760 hours. 26,280 are three.",
+    })
+}
+
+fn hardware_alone() -> Option<Claim> {
+    let owned = |price: i64| only_a_gpu(price.into()).cost().ok()?.per_hour(Hours::Owned);
+    Some(Claim {
+        id: "hardware-alone",
+        says: "An A100 that costs 10,000 to 15,000 dollars costs 0.80 to 1.00 dollars an hour over three years.",
+        printed: "$0.80-1.00",
+        reproduced: None,
+        right: vec![
+            value(owned(10_000)?, Unit::MoneyPerHour, "an owned hour, of 10,000 dollars"),
+            value(owned(15_000)?, Unit::MoneyPerHour, "an owned hour, of 15,000 dollars"),
+        ],
+        why: "The hardware alone is about half of that. Either other costs are in it, which the text does not say, or it \
+              was divided by fewer hours than it names.",
+    })
+}
+
+fn training_hours() -> Option<Claim> {
+    let hours = training(4);
+    // What is printed for the largest case.
+    let printed = Decimal::from(7168);
+    Some(Claim {
+        id: "training-hours",
+        says: "Training a 7B model 3 to 4 times a year, for 2 weeks on 32 to 64 GPUs, takes 3,584 to 7,168 GPU-hours.",
+        printed: "7,168",
+        reproduced: None,
+        right: vec![
+            value(hours, Unit::Hours, "64 GPUs × 14 days × 24 hours × 4"),
+            value(quotient(hours, printed)?, Unit::Number, "times what is printed"),
+        ],
+        why: "Multiplied out, with 4 trainings a year, the printed inputs give exactly twelve times the printed hours.",
+    })
+}
+
+fn years_of_rent() -> Option<Claim> {
+    let rent = product(&[training(4), 2.into()]);
+    Some(Claim {
+        id: "years-of-rent",
+        says: "For that work, a cluster of 500,000 dollars pays back after more than 50 years.",
+        printed: "50+ years",
+        reproduced: None,
+        right: vec![
+            value(
+                quotient(500_000.into(), rent)?,
+                Unit::Years,
+                "of renting at 2 dollars an hour cost as much",
+            ),
+            value(share_of_year(training(4), 64)?, Unit::Share, "utilization of 64 GPUs that do only that"),
+        ],
+        why: "It follows from hours that are too few by a factor of twelve. That the cluster would be idle most of the \
+              year remains true.",
+    })
+}
+
+fn busy_cluster() -> Option<Claim> {
+    let hours = product(&[400.into(), 365.into()]);
+    Some(Claim {
+        id: "busy-cluster",
+        says: "1,000 GPUs that do 400 GPU-hours a day are used to 40 %.",
+        printed: "40 %",
+        reproduced: None,
+        right: vec![
+            value(share_of_year(hours, 1000)?, Unit::Share, "utilization"),
+            value(gpu_hours(400, one(), one()), Unit::Hours, "a day would be 40 %"),
+        ],
+        why: "GPUs and GPU-hours were taken for one another: 1,000 GPUs have 24,000 GPU-hours a day.",
+    })
+}
+
+fn same_work() -> Option<Claim> {
+    let price = quotient(decimal(327_726, 4), 8.into())?;
+    let hours = quotient(4_700_000.into(), price)?;
+    Some(Claim {
+        id: "same-work",
+        says: "80 A100 of one's own do the work for which 4.7 million dollars a year were paid on demand.",
+        printed: "80",
+        reproduced: None,
+        right: vec![
+            value(hours, Unit::Hours, "a year are bought for that, at 32.7726 dollars for eight GPUs"),
+            value(share_of_year(hours, 1)?, Unit::Number, "GPUs do it, busy in every hour"),
+            value(share_of_year(hours, 80)?, Unit::Number, "times what 80 GPUs can do"),
+        ],
+        why: "Whether a cluster can do the work at all was not checked.",
+    })
+}
+
+fn fabric_by_port() -> Option<Claim> {
+    let of_node =
+        |switch: i64| Some(Fabric::Port { price: port_price(switch.into(), 40)?, per_node: 8 }.per_node());
+    Some(Claim {
+        id: "fabric-by-port",
+        says: "InfiniBand costs 50,000 dollars and more a node, and a switch with 40 ports 50,000 to 80,000.",
+        printed: "$50,000",
+        reproduced: None,
+        right: vec![
+            value(of_node(50_000)?, Unit::Money, "for the eight ports of a node, at 50,000 a switch"),
+            value(of_node(80_000)?, Unit::Money, "for the eight ports of a node, at 80,000 a switch"),
+        ],
+        why: "Ports at the first switch are a fifth to a third of it. The rest has to be cables, adapters and the \
+              switches above, which depend on the size of the cluster; ask for an offer, and enter it by port.",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::economics::check;
+
+    #[test]
+    fn what_the_example_counts_twice_is_noticed() {
+        let warnings = check::owning(&worked_example()).warnings_or_refused().unwrap();
+        let described: Vec<&str> = warnings.iter().map(|it| it.message.as_str()).collect();
+        assert_eq!(described, ["Network is counted twice: the price of a node has the fabric in it"]);
+    }
+}

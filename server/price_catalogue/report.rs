@@ -1,0 +1,18 @@
+//! What a file of prices had besides those that change the list.
+
+use serde::{Deserialize, Serialize};
+
+use crate::price_catalogue::read::{Format, Rejected, Skipped};
+
+/// What a file had besides prices that change something.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    pub format: Option<Format>,
+    pub rows: usize,
+    /// Prices that were in the list already.
+    pub known: usize,
+    pub skipped: Vec<Skipped>,
+    /// The first of them.
+    pub rejected: Vec<Rejected>,
+    pub rejected_count: usize,
+}

@@ -1,0 +1,255 @@
+//! `/quantities`: training runs, tokens, requests by day and owner, and what each of them costs.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use sqlx::{PgConnection, PgPool};
+
+use super::super::csv::{self, Cell, Record};
+use super::super::error::{Error, Result};
+use super::super::extract::{Db, Form, Upload, cookie};
+use super::super::form::Fields;
+use super::super::layout::Layout;
+use super::super::{filters, paths, respond};
+use crate::allocation::{self, Entered, Quantity, QuantityKind};
+use crate::audit::Actor;
+use crate::clock;
+use crate::ledger;
+use crate::money::Decimal;
+use crate::period::{BillingMonth, Period};
+use crate::report::{Answers, UnitCost};
+
+/// A year of a thousand owners' days is half of it.
+const LARGEST_FILE: usize = 40 << 20;
+/// Months of the table; a file has them all.
+const MONTHS: u32 = 13;
+/// How one goes back, since quantities are no part of the configuration that changes are undone of.
+const KEPT: &str =
+    "To take it back, enter what was before, or remove it below; pages as of an earlier version keep that.";
+
+#[derive(Template)]
+#[template(path = "quantities.html")]
+struct Page {
+    layout: Layout,
+    sequence: i64,
+    costs: Vec<UnitCost>,
+    /// Of all time.
+    entered: usize,
+    /// What has been counted before: offered by the form.
+    units: Vec<String>,
+    has_teams: bool,
+    fields: Fields,
+}
+
+/// What the page shows, for scripts.
+#[derive(Serialize)]
+struct Everything {
+    sequence: i64,
+    quantities: Vec<Quantity>,
+    unit_costs: Vec<UnitCost>,
+}
+
+impl Everything {
+    async fn find(db: &mut PgConnection, answers: &Answers) -> Result<Self> {
+        let sequence = ledger::sequence(&mut *db).await?;
+        let quantities = allocation::quantities(&mut *db, None, sequence).await?;
+        let unit_costs = match quantities.first() {
+            None => Vec::new(),
+            Some(latest) => {
+                let last = BillingMonth::of(latest.day);
+                let period = Period::new(last.minus(MONTHS - 1), last).unwrap_or_else(|| last.into());
+                answers.every_unit_cost(db, period).await?
+            }
+        };
+        Ok(Self { sequence, quantities, unit_costs })
+    }
+}
+
+impl Page {
+    async fn find(layout: Layout, db: &mut PgConnection, answers: &Answers, fields: Fields) -> Result<Self> {
+        let Everything { sequence, quantities, unit_costs } = Everything::find(db, answers).await?;
+        let configuration = answers.configuration(db, sequence).await?;
+        let mut units: Vec<String> = quantities.iter().map(|it| it.unit.clone()).collect();
+        units.sort();
+        units.dedup();
+        Ok(Self {
+            layout,
+            sequence,
+            costs: unit_costs,
+            entered: quantities.len(),
+            units,
+            has_teams: configuration.has_teams(),
+            fields,
+        })
+    }
+}
+
+pub async fn index(
+    _: paths::Quantities,
+    layout: Layout,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
+    respond::html(Page::find(layout, &mut db, &answers, Fields::new([("kind", "team")])).await?)
+}
+
+pub async fn index_json(_: paths::QuantitiesJson, State(answers): State<Arc<Answers>>, mut db: Db) -> Result {
+    respond::json(&Everything::find(&mut db, &answers).await?)
+}
+
+/// What was entered, as a file that reads back.
+pub async fn index_csv(_: paths::QuantitiesCsv, mut db: Db) -> Result {
+    let sequence = ledger::sequence(&mut db).await?;
+    csv::answer("quantities", &allocation::quantities(&mut db, None, sequence).await?)
+}
+
+#[derive(Deserialize)]
+pub struct QuantityForm {
+    day: String,
+    kind: String,
+    owner: String,
+    unit: String,
+    quantity: String,
+}
+
+pub async fn set(
+    _: paths::Quantities,
+    layout: Layout,
+    by: Actor,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+    Form(form): Form<QuantityForm>,
+) -> Result {
+    const NAMES: [&str; 5] = ["day", "kind", "owner", "unit", "quantity"];
+    let texts = [&*form.day, &form.kind, &form.owner, &form.unit, &form.quantity];
+    let mut fields = Fields::new([0, 1, 2, 3, 4].map(|i| (NAMES[i], texts[i])));
+    let sequence = ledger::sequence(&mut db).await?;
+    let configuration = answers.configuration(&mut db, sequence).await?;
+    let quantity = match allocation::read_quantity(&configuration, texts) {
+        Ok(quantity) => quantity,
+        Err((place, expected)) => {
+            fields.refuse(NAMES[place], format!("Expected {expected}."));
+            return respond::refused(Page::find(layout, &mut db, &answers, fields).await?);
+        }
+    };
+    let entered =
+        allocation::set_quantities(&mut db, std::slice::from_ref(&quantity), &by, clock::now()).await?;
+    let Quantity { day, kind, owner, unit, quantity } = quantity;
+    let name = kind.name_of(&configuration, &owner);
+    let said = format!("{kind} {name} had {quantity} {unit} on {}", day.format("%-d %b %Y"));
+    let sentence = match entered.sequence {
+        Some(step) => format!("Entered: {said}. It is version {step}. {KEPT}"),
+        None => format!("Nothing changed: {said} before."),
+    };
+    Ok(back(&sentence))
+}
+
+/// All of a file, or nothing.
+pub async fn load(
+    _: paths::QuantitiesFile,
+    layout: Layout,
+    by: Actor,
+    State(answers): State<Arc<Answers>>,
+    State(pool): State<PgPool>,
+    mut upload: Upload,
+) -> Result {
+    let (name, content) = upload.one_file(LARGEST_FILE).await?;
+    let mut db = pool.acquire().await?;
+    let sequence = ledger::sequence(&mut db).await?;
+    let configuration = answers.configuration(&mut db, sequence).await?;
+    let mut fields = Fields::new([("kind", "team")]);
+    let quantities = match allocation::read_quantities(&content, &configuration) {
+        _ if name.is_empty() => Err("No file came along.".to_owned()),
+        Err(refused) => Err(format!("{name}, {refused}. Nothing of it was taken.")),
+        Ok(quantities) if quantities.is_empty() => Err(format!("{name} holds no quantity.")),
+        Ok(quantities) => Ok(quantities),
+    };
+    let Some(quantities) = fields.check("files", quantities) else {
+        return respond::refused(Page::find(layout, &mut db, &answers, fields).await?);
+    };
+    let Entered { sequence, changed, unchanged } =
+        allocation::set_quantities(&mut db, &quantities, &by, clock::now()).await?;
+    let counted = match changed {
+        1 => "one quantity is new or changed".to_owned(),
+        changed => format!("{changed} quantities are new or changed"),
+    };
+    let known = if unchanged == 1 { "one was known" } else { &format!("{unchanged} were known") };
+    let step = sequence.map(|step| format!(" It is version {step}. {KEPT}")).unwrap_or_default();
+    let sentence = format!("{name}: {counted}, {known}.{step}");
+    Ok(back(&sentence))
+}
+
+#[derive(Deserialize)]
+pub struct RemoveForm {
+    month: String,
+    kind: String,
+    owner: String,
+    unit: String,
+}
+
+pub async fn remove(
+    _: paths::QuantitiesRemove,
+    by: Actor,
+    mut db: Db,
+    Form(form): Form<RemoveForm>,
+) -> Result {
+    let month: BillingMonth = form
+        .month
+        .parse()
+        .map_err(|error: crate::period::ParsePeriodError| Error::BadRequest(error.to_string()))?;
+    let kind = QuantityKind::parse(&form.kind)
+        .ok_or_else(|| Error::BadRequest("kind: expected team, project or experiment.".to_owned()))?;
+    let RemoveForm { owner, unit, .. } = form;
+    let now = clock::now();
+    let days = allocation::remove_quantities(&mut db, kind, &owner, &unit, month, &by, now).await?;
+    let sentence = match days {
+        0 => "Nothing changed: there is no such quantity.".to_owned(),
+        days => {
+            let days = if days == 1 { "one day".to_owned() } else { format!("{days} days") };
+            format!("Removed: {unit} of {kind} {owner} in {}, {days}. {KEPT}", month.name())
+        }
+    };
+    Ok(back(&sentence))
+}
+
+fn back(sentence: &str) -> axum::response::Response {
+    let mut response = respond::see_other(paths::Quantities);
+    cookie::leave_flash(&mut response, sentence);
+    response
+}
+
+impl UnitCost {
+    /// What a unit costs, as pages write it.
+    pub fn price(&self) -> Option<String> {
+        self.per_unit.map(price)
+    }
+}
+
+/// What a unit costs, with as many digits as tell something of a token.
+pub fn price(price: Decimal) -> String {
+    let places = if price.abs() < Decimal::new(1, 2) { 8 } else { 4 };
+    filters::figure(price.round(places).normalize(), places)
+}
+
+impl UnitCost {
+    /// Experiments need no entry in the configuration, so a slip is decided by what it costs alone.
+    pub fn has_no_charges(&self) -> bool {
+        self.of.kind == QuantityKind::Experiment && self.cost.is_none() && !self.is_incomplete
+    }
+}
+
+impl Record for Quantity {
+    const COLUMNS: &'static [&'static str] = &["day", "kind", "owner", "unit", "quantity"];
+
+    fn cells(&self) -> Vec<Cell<'_>> {
+        vec![
+            Cell::text(self.day.to_string()),
+            Cell::text(self.kind.as_str()),
+            Cell::text(self.owner.as_str()),
+            Cell::text(self.unit.as_str()),
+            Cell::Number(self.quantity),
+        ]
+    }
+}

@@ -1,0 +1,332 @@
+//! `/unallocated/2026-09`: what nobody owns, how much that is, and who could own it.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+
+use super::super::csv::{self, Cell, Record};
+use super::super::error::Result;
+use super::super::extract::{CurrentUser, Db, Query};
+use super::super::latest::in_one_currency;
+use super::super::layout::{Layout, Pages};
+use super::super::question::Asked;
+use super::super::respond::{As, Format};
+use super::super::{choices, filters, paths, respond};
+use crate::accounts::Viewer;
+use crate::allocation::{Field, How, Suggestion};
+use crate::chart;
+use crate::clock;
+use crate::exchange;
+use crate::money::{Currency, Decimal};
+use crate::period::{BillingMonth, Period};
+use crate::report::{
+    self, Answers, Coverage, MonthCoverage, Offer, SuggestedRule, Unallocated, UnallocatedKey,
+};
+
+/// Ways on a page.
+const PAGE: usize = 50;
+/// Keys that are looked at, the largest; a file has them all.
+pub const KEYS: i64 = 2_000;
+/// Keys of a suggested rule that are shown.
+const SHOWN: usize = 20;
+
+#[derive(Template)]
+#[template(path = "unallocated.html")]
+struct Page {
+    layout: Layout,
+    period: Period,
+    asked: Asked,
+    it: Unallocated,
+    chart: chart::Stack,
+    reporting_currency: Option<Currency>,
+}
+
+/// The month that was billed last, or this one; of several currencies all in one.
+pub async fn latest(
+    _: paths::AnyUnallocated,
+    Query(pairs): Query<Vec<(String, String)>>,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
+    let asked = Asked::read(pairs)?;
+    let month = answers.latest_month(&mut db, &Viewer::Everything).await?;
+    let month = month.unwrap_or_else(|| BillingMonth::of(clock::now().date_naive()));
+    let asked = in_one_currency(&mut db, &answers, asked, month, &Viewer::Everything).await?;
+    Ok(respond::see_other(asked.link(paths::Unallocated { period: As::page(month.into()) })))
+}
+
+pub async fn show(
+    path: paths::Unallocated,
+    layout: Layout,
+    CurrentUser(person): CurrentUser,
+    Query(pairs): Query<Vec<(String, String)>>,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
+    let As { value: period, format } = path.period;
+    let mut asked = Asked::read(pairs)?;
+    let question = asked.question(period, person.viewer());
+    let limit = asked.limit.map(|limit| i64::try_from(limit).unwrap_or(i64::MAX));
+    let limit = match format {
+        Format::Csv | Format::Json => limit,
+        Format::Html => Some(KEYS),
+    };
+    // On the heap, since so much is held while it waits.
+    let it = Box::pin(answers.unallocated(&mut db, &question, 0, limit)).await?;
+    match format {
+        Format::Json => respond::json(&it),
+        Format::Csv => {
+            let currency = it.data_status.currency.as_ref();
+            let lines: Vec<Line<'_>> = it.keys.iter().map(|key| Line { key, currency }).collect();
+            csv::answer(&format!("unallocated-{period}"), &lines)
+        }
+        Format::Html => {
+            choices::keep_currency(&mut asked, &it.data_status);
+            let chart = over_time(&it);
+            let reporting_currency = exchange::reporting_currency(&mut db).await?;
+            respond::html(Page { layout, period, asked, it, chart, reporting_currency })
+        }
+    }
+}
+
+impl Page {
+    fn at(&self, asked: &Asked) -> String {
+        asked.link(paths::Unallocated { period: As::page(self.period) })
+    }
+
+    fn during(&self, period: Period) -> String {
+        let asked = Asked { page: 1, ..self.asked.clone() };
+        asked.link(paths::Unallocated { period: As::page(period) })
+    }
+
+    fn has_owned(&self) -> bool {
+        self.it.keys.iter().any(|key| !key.owned_hours.is_zero())
+    }
+
+    fn periods(&self) -> Vec<choices::Choice> {
+        choices::periods(self.period, |period| self.during(period))
+    }
+
+    fn file(&self, suffix: &str) -> String {
+        let asked = Asked { page: 1, ..self.asked.clone() };
+        format!("/unallocated/{}.{suffix}{}", self.period, asked.suffix())
+    }
+
+    fn costs(&self) -> Vec<choices::Choice> {
+        choices::costs(&self.asked, |asked| self.at(asked))
+    }
+
+    /// Each currency of the period alone, and all in one, where there are several.
+    fn currencies(&self) -> Vec<choices::Choice> {
+        let reporting = self.reporting_currency.as_ref();
+        choices::currencies(&self.asked, &self.it.data_status, reporting, |asked| self.at(asked))
+    }
+
+    /// Those that are not shown, and all in one.
+    fn other_currencies(&self) -> Vec<(String, String)> {
+        let others = self.currencies().into_iter().filter(|(_, _, is_current)| !is_current);
+        others.map(|(label, href, _)| (label, href)).collect()
+    }
+
+    fn chips(&self) -> Vec<(String, String)> {
+        self.asked.chips(|asked| self.at(asked))
+    }
+
+    fn coverage(&self) -> Option<(&Coverage, &Currency)> {
+        self.it.coverage.as_ref().zip(self.it.data_status.currency.as_ref())
+    }
+
+    /// What would give the keys an owner, of this page.
+    fn suggested_rules(&self) -> Vec<SuggestedRule<'_>> {
+        let first = usize::try_from(self.asked.page - 1).unwrap_or(usize::MAX).saturating_mul(PAGE);
+        report::suggested_rules(&self.it.keys).into_iter().skip(first).take(PAGE).collect()
+    }
+
+    fn pages(&self) -> Pages {
+        let first = self.at(&Asked { page: 1, ..self.asked.clone() });
+        Pages::of(self.asked.page, report::suggested_rules(&self.it.keys).len() as u64, PAGE as u64, &first)
+    }
+
+    /// Keys that are too small to be looked at.
+    fn smaller(&self) -> i64 {
+        self.it.count - self.it.keys.len() as i64
+    }
+
+    /// Of the unallocated charges; of the credits, where it is for nothing else.
+    fn share(&self, suggested: &SuggestedRule<'_>) -> Option<Decimal> {
+        let amounts = &self.it.coverage.as_ref()?.unallocated_gross;
+        let of = if suggested.amounts.charges.is_zero() {
+            suggested.amounts.credits
+        } else {
+            suggested.amounts.charges
+        };
+        Some(amounts.share(of))
+    }
+
+    /// Whether something that nobody owns is a credit, which is distinguished then.
+    fn has_credits(&self) -> bool {
+        let has = |it: &Coverage| !it.unallocated_gross.credits.is_zero();
+        self.it.coverage.iter().chain(self.it.months.iter().map(|month| &month.coverage)).any(has)
+    }
+
+    /// The form that makes it so, filled in from the page's first month on, and what the link to it says.
+    fn link(&self, suggestion: &Suggestion) -> (String, &'static str) {
+        match &suggestion.how {
+            How::Team { .. } => (paths::new_team(), "Make this team"),
+            How::Rule { when, to } => {
+                let name = match when.first() {
+                    Some((field, value)) => format!("{} {value}", field.name()),
+                    None => "As the labels say".to_owned(),
+                };
+                (paths::new_rule(when, Some(to), &name, Some(self.period.first())), "Make this rule")
+            }
+        }
+    }
+
+    /// The form of a rule for what is like a key, where nobody comes to mind.
+    fn rule(&self, key: &UnallocatedKey) -> String {
+        let when = [
+            (Field::Provider, &key.provider),
+            (Field::Account, &key.account),
+            (Field::Service, &key.service),
+        ];
+        let when: Vec<_> = when
+            .into_iter()
+            .filter(|(_, value)| !value.is_empty())
+            .map(|(field, value)| (field, value.clone()))
+            .collect();
+        let name = if key.service.is_empty() { &key.category } else { &key.service };
+        paths::new_rule(&when, None, &format!("{name} of {}", key.account), Some(self.period.first()))
+    }
+
+    /// The charges of a key.
+    fn charges(&self, key: &UnallocatedKey) -> String {
+        let asked = Asked { page: 1, filters: Vec::new(), ..self.asked.clone() };
+        let list = asked.link(paths::Charges { period: As::page(self.period) });
+        format!("{list}{}key={}", if list.contains('?') { '&' } else { '?' }, key.charge_key_id)
+    }
+
+    fn month(&self, it: &MonthCoverage) -> String {
+        self.during(it.month.into())
+    }
+}
+
+impl UnallocatedKey {
+    /// What it is, in as few words as tell it.
+    pub fn title(&self) -> &str {
+        if self.item.is_empty() { &self.category } else { &self.item }
+    }
+
+    /// Where it is.
+    pub fn place(&self) -> String {
+        let usage = (self.category != "Usage" && !self.item.is_empty()).then_some(&self.category);
+        let parts = [&self.provider, &self.account, &self.service, &self.region].into_iter().chain(usage);
+        let parts: Vec<&str> = parts.map(String::as_str).filter(|part| !part.is_empty()).collect();
+        parts.join(", ")
+    }
+}
+
+impl SuggestedRule<'_> {
+    /// The keys that are shown, and how many are not.
+    pub fn shown(&self) -> (&[&UnallocatedKey], usize) {
+        let shown = &self.keys[..self.keys.len().min(SHOWN)];
+        (shown, self.keys.len() - shown.len())
+    }
+
+    /// What the keys have in common, where nothing in them says whose they are.
+    pub fn place(&self) -> String {
+        let Some(key) = self.keys.first() else { return String::new() };
+        let parts = [&key.provider, &key.account, &key.service].into_iter().map(String::as_str);
+        parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Coverage as columns: what is owned below, what is not on top.
+fn over_time(it: &Unallocated) -> chart::Stack {
+    let series = |label: &str, is_other: bool, value: fn(&Coverage) -> Decimal| chart::Series {
+        label: label.to_owned(),
+        values: it.months.iter().map(|month| value(&month.coverage)).collect(),
+        is_other,
+    };
+    chart::Stack {
+        title: format!("{} by month: allocated and not", it.data_status.cost.label()),
+        description: "Stacked columns; the table below has the same figures.".to_owned(),
+        unit: it.data_status.currency.as_ref().map(ToString::to_string).unwrap_or_default(),
+        buckets: it
+            .months
+            .iter()
+            .map(|month| chart::Bucket {
+                label: month.month.first_day().format("%b").to_string(),
+                name: month.month.name(),
+                is_apart: false,
+            })
+            .collect(),
+        series: vec![
+            series("Allocated directly", false, |it| it.direct),
+            series("Shared through pools", false, |it| it.shared),
+            series("Unallocated", true, |it| it.unallocated),
+        ],
+        format: |amount: Decimal| filters::figure(amount, 2),
+    }
+}
+
+/// A key and what its cost is counted in.
+struct Line<'a> {
+    key: &'a UnallocatedKey,
+    currency: Option<&'a Currency>,
+}
+
+impl Record for Line<'_> {
+    const COLUMNS: &'static [&'static str] = &[
+        "provider",
+        "account",
+        "service",
+        "item",
+        "region",
+        "category",
+        "pricing",
+        "accelerator",
+        "resource",
+        "tags",
+        "undivided_pool",
+        "cost",
+        "currency",
+        "accelerator_hours",
+        "owned_hours",
+        "share",
+        "could_be",
+        "why",
+        "first_day",
+        "last_day",
+        "days",
+        "charge_key",
+    ];
+
+    fn cells(&self) -> Vec<Cell<'_>> {
+        let key = self.key;
+        let optional = |text: Option<&'_ String>| text.map_or(Cell::Empty, |text| Cell::text(text.clone()));
+        let texts = [&key.provider, &key.account, &key.service, &key.item, &key.region, &key.category];
+        let mut cells: Vec<Cell<'_>> = texts.map(|text| Cell::text(text.as_str())).into();
+        cells.push(Cell::text(key.pricing.as_str()));
+        cells.extend([key.accelerator.as_ref(), key.resource.as_ref()].map(optional));
+        cells.push(Cell::text(key.tags.to_string()));
+        cells.push(optional(key.pool.as_ref()));
+        cells.push(Cell::Number(key.cost));
+        cells.push(self.currency.map_or(Cell::Empty, |currency| Cell::text(currency.as_str())));
+        cells.push(Cell::Number(key.accelerator_hours));
+        cells.push(Cell::Number(key.owned_hours));
+        cells.push(Cell::Number(key.share));
+        let surest = key.suggestions.first();
+        cells.push(surest.map_or(Cell::Empty, |it| Cell::text(it.who.as_str())));
+        cells.push(surest.map_or(Cell::Empty, |it| Cell::text(it.why.as_str())));
+        let day = |day: fn(&report::Days) -> String| {
+            key.days.as_ref().map_or(Cell::Empty, |days| Cell::text(day(days)))
+        };
+        cells.push(day(|days| days.first.to_string()));
+        cells.push(day(|days| days.last.to_string()));
+        cells.push(day(|days| days.count.to_string()));
+        cells.push(Cell::text(key.charge_key_id.to_string()));
+        cells
+    }
+}
