@@ -12,8 +12,8 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::queues::{Queue, Queues, Waiting};
-use crate::stop::Stop;
+use crate::cancellation::Stop;
+use crate::fair_queue::{Queue, Queues, Waiting};
 
 /// How many wait for a core at most: more would only wait longer than anybody does.
 const LONGEST_QUEUE: usize = 64;
@@ -138,7 +138,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     use super::*;
-    use crate::stop;
+    use crate::cancellation;
 
     /// Works until it is stopped, and says whether it still does.
     fn endless(works: &Arc<AtomicBool>) -> impl FnOnce() + Send + use<> {
@@ -153,7 +153,7 @@ mod tests {
         move || {
             let _done = done;
             loop {
-                stop::check();
+                cancellation::check();
                 std::thread::sleep(Duration::from_millis(1));
             }
         }

@@ -17,6 +17,8 @@ pub mod backup;
 pub mod billing;
 /// Answers that are remembered by what decides them, in bounded memory.
 mod cache;
+/// Work that ends when nobody waits for it any more. Pure.
+pub mod cancellation;
 /// Changes that people make to what is configured: draft, propose, apply, undo, history.
 pub mod changes;
 /// Figures to SVG: themable, readable, accessible. Pure.
@@ -25,6 +27,8 @@ pub mod chart;
 pub mod cli;
 /// The one place that asks what time it is.
 pub mod clock;
+/// What commands print, to whoever still reads.
+mod command_output;
 /// Computing beside the threads that answer.
 mod compute;
 /// Settings: flags, environment, defaults.
@@ -35,6 +39,8 @@ pub mod demonstration;
 pub mod economics;
 /// Exchange rates: what was entered or read, and what follows from it.
 pub mod exchange;
+/// A queue for each person, so that nobody waits for all that another one asks.
+mod fair_queue;
 /// Invented billing files, of any size. Pure.
 pub mod generate;
 /// Background work: a queue in PostgreSQL, with progress.
@@ -49,20 +55,14 @@ pub mod onprem;
 pub mod period;
 /// Prices of accelerators elsewhere: what comes with the program, what people entered, and lists that others publish.
 pub mod price_catalogue;
-/// A queue for each person, so that nobody waits for all that another one asks.
-mod queues;
 /// The questions pages ask of the ledger.
 pub mod report;
 /// Scenarios that people saved: versions, and whom they are shown to.
 pub mod saved_scenarios;
-/// Work that ends when nobody waits for it any more. Pure.
-pub mod stop;
 /// Disk space: what takes it, and archiving imports that were replaced.
 pub mod storage;
 /// PostgreSQL: the private server, the pool, the migrations, typed COPY.
 pub mod store;
-/// What commands print, to whoever still reads.
-mod terminal;
 /// Pages: one file each.
 pub mod web;
 

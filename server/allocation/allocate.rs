@@ -10,9 +10,9 @@ use uuid::Uuid;
 
 use super::attribute::content_id;
 use super::attributed::attribute_costs;
-use super::forget::use_division;
+use super::cleanup::use_division;
 use super::keyed::key_costs;
-use super::weigh::weigh;
+use super::weights::weigh;
 use super::{Configuration, Divided, MonthConfiguration, divide, mapping};
 use crate::exchange::Rates;
 use crate::ledger::Visible;

@@ -6,7 +6,7 @@ use sqlx::{AssertSqlSafe, Connection, PgConnection, Postgres, QueryBuilder};
 use uuid::Uuid;
 
 use super::attribute::content_id;
-use super::forget::use_sums;
+use super::cleanup::use_sums;
 use super::key_row::{IS_ACCELERATED, IS_UNUSED_COMMITMENT};
 use super::mapping::{self, MANY};
 use crate::ledger::Visible;

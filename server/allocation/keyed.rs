@@ -6,7 +6,7 @@ use sqlx::{Connection, PgConnection, QueryBuilder};
 use uuid::Uuid;
 
 use super::attribute::content_id;
-use super::forget::use_keys;
+use super::cleanup::use_keys;
 use super::mapping::{self, MANY};
 use crate::accelerator;
 use crate::ledger::Visible;

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use sqlx::{Connection, PgConnection};
 use uuid::Uuid;
 
-use super::forget::use_set;
+use super::cleanup::use_set;
 use super::key_row::KeyRow;
 use super::{Attribution, Attributor, MonthConfiguration, digest};
 use crate::accelerator;

@@ -10,12 +10,11 @@ mod allocate;
 mod attribute;
 mod attributed;
 mod check;
+mod cleanup;
 mod configuration;
 mod entry;
 mod experiment;
 mod forecast;
-mod forget;
-mod keep;
 mod key_row;
 mod keyed;
 mod label;
@@ -26,20 +25,20 @@ mod quantity_file;
 mod rule;
 mod sheet;
 mod split;
-mod suggest;
-mod weigh;
+mod suggested_rules;
+mod version;
+mod weights;
 
 pub use allocate::{Division, MonthAllocation, allocate, division_of};
 pub use attribute::{Attribution, Attributor, Labels, digest};
 pub use check::check;
+pub use cleanup::{forget, forget_with};
 pub use configuration::{Configuration, Edit, MonthConfiguration};
 pub use entry::{
     Account, Budget, BudgetOf, BudgetPeriod, CostCentre, Entry, Experiment, FixedShare, Hours, HoursOf,
     Meaning, Months, Project, Recipient, Rule, SharedCostPool, Split, Target, Team, Value,
 };
 pub use forecast::{DAYS as USUAL_DAYS, Forecast, Known, MONTHS as USUAL_MONTHS};
-pub use forget::{forget, forget_with};
-pub use keep::{label_keys, version};
 pub use key_row::{COMMITMENT_STATUS, IS_ACCELERATED, IS_UNUSED_COMMITMENT, KeyRow, facts_of};
 pub use label::{Label, handle_of, look_alike, normalized, normalized_key};
 pub use problem::problems;
@@ -48,4 +47,5 @@ pub use quantity_file::{QuantityRefused, read_quantities, read_quantity};
 pub use rule::{Condition, Facts, Field, PatternError, Test, pattern};
 pub use sheet::{RefusedCell, RefusedFile, Row, Sheet, identity};
 pub use split::{Divided, PLACES, Portion, TeamShare, Time, Weights, divide};
-pub use suggest::{How, Neighbours, Suggestion, suggest};
+pub use suggested_rules::{How, Neighbours, Suggestion, suggest};
+pub use version::{label_keys, version};

@@ -7,9 +7,9 @@ use serde::Deserialize;
 
 use super::entry::{Account, CostCentre, Entry, Experiment, Months, Project, Team};
 use super::label::{handle_of, normalized};
+use crate::cancellation;
 use crate::changes::Entry as _;
 use crate::period::BillingMonth;
-use crate::stop;
 
 /// What is kept as a sheet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -299,7 +299,7 @@ impl Sheet {
         let mut entries: Vec<Entry> = Vec::new();
         let mut seen: BTreeMap<(String, Option<BillingMonth>), usize> = BTreeMap::new();
         for (i, record) in reader.records().enumerate() {
-            stop::check();
+            cancellation::check();
             let record = record.map_err(|error| broken(i + 1, &error))?;
             if record.iter().all(str::is_empty) {
                 continue;

@@ -11,8 +11,8 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::{Done, Session, print_json};
 use crate::backup::{self, Progress};
 use crate::clock;
+use crate::command_output::say;
 use crate::store::Store;
-use crate::terminal::say;
 
 const TELL: Duration = Duration::from_millis(500);
 

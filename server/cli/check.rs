@@ -3,9 +3,9 @@
 use super::{Done, Session, print_json};
 use crate::allocation;
 use crate::clock;
+use crate::command_output::say;
 use crate::ledger;
 use crate::onprem;
-use crate::terminal::say;
 
 #[derive(clap::Args)]
 pub struct Arguments {

@@ -18,6 +18,7 @@ use crate::accounts::{Email, NewPerson, Password, Role};
 use crate::allocation::{self, Configuration, Edit};
 use crate::audit::{self, Actor, Object, Verb};
 use crate::clock;
+use crate::command_output::{remark, say};
 use crate::demonstration::{CLUSTER, ClusterNews, Delivery, Demonstration, File, Happening, LEADS, What};
 use crate::demonstration::{Holds, Mark};
 use crate::exchange;
@@ -27,7 +28,6 @@ use crate::onprem::{self, AssetRegister, MeterReadings, Months, State};
 use crate::period::{BillingMonth, Period};
 use crate::report::Answers;
 use crate::store::{Database, private};
-use crate::terminal::{remark, say};
 
 /// Who brings the bills.
 const FINANCE: &str = "finance@example.org";

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use anyhow::Context;
 
 use super::{Done, print_json};
+use crate::command_output::say;
 use crate::generate::{self, Columns, Format, Plan};
 use crate::money::Currency;
 use crate::period::BillingMonth;
-use crate::terminal::say;
 
 #[derive(clap::Args)]
 pub struct Arguments {

@@ -8,8 +8,8 @@ use uuid::Uuid;
 use super::{Done, Session, print_json};
 use crate::allocation;
 use crate::clock;
+use crate::command_output::say;
 use crate::ledger::{self, Decision, Import, Interrupted, LookIn, Report, Source, Status, WhenUnsure};
-use crate::terminal::say;
 
 #[derive(clap::Args)]
 pub struct Arguments {

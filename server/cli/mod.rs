@@ -23,10 +23,10 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use sqlx::{PgConnection, PgPool};
 
 use crate::audit::Actor;
+use crate::command_output::{remark, say};
 use crate::config::{BaseUrl, DatabaseUrl, LogFormat, SettingError, Settings};
 use crate::ledger::{self, Originals};
 use crate::store::{Database, Store, is_disk_full, private};
-use crate::terminal::{remark, say};
 use crate::web;
 
 /// An import writes on two connections and asks on two more.

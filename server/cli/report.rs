@@ -2,10 +2,10 @@
 
 use super::{Done, Session, print_json};
 use crate::accounts::Viewer;
+use crate::command_output::say;
 use crate::money::{Currency, Decimal};
 use crate::period::Period;
 use crate::report::{self, CostBasis, Filter, Grouping, Question};
-use crate::terminal::say;
 
 #[derive(clap::Subcommand)]
 pub enum Report {

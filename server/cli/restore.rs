@@ -7,10 +7,10 @@ use serde_json::json;
 use super::backup::{megabytes, watched};
 use super::{Done, database, print_json};
 use crate::backup::{self, Manifest, Progress, Restore, Room};
+use crate::command_output::say;
 use crate::config::Settings;
 use crate::ledger::{self, Originals};
 use crate::store::{Database, Store, private};
-use crate::terminal::say;
 
 #[derive(clap::Args)]
 pub struct Arguments {

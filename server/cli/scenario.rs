@@ -6,13 +6,13 @@ use anyhow::Context;
 
 use super::{Done, print_json};
 use crate::clock;
+use crate::command_output::{remark, say};
 use crate::economics::check;
 use crate::economics::comparison::Comparison;
 use crate::economics::uncertainty::Input;
 use crate::economics::{Answer, Payback, file};
 use crate::money::Decimal;
 use crate::price_catalogue::Catalogue;
-use crate::terminal::{remark, say};
 
 #[derive(clap::Args)]
 pub struct Arguments {

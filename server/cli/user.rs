@@ -10,8 +10,8 @@ use crate::accounts::manage::{self, Managed};
 use crate::accounts::people::{self, Added};
 use crate::accounts::{Email, NewPerson, Password, Person, Role, link};
 use crate::clock;
+use crate::command_output::{remark, say};
 use crate::config::BaseUrl;
-use crate::terminal::{remark, say};
 use crate::web::paths::PasswordLink;
 
 #[derive(clap::Subcommand)]

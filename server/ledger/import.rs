@@ -17,7 +17,7 @@ use crate::money::{Currency, Money};
 
 use super::correction::{self, CORRECTED};
 use super::delivery::{self, Ended};
-use super::gather::Bundle;
+use super::group_files::Bundle;
 use super::load::{self, Load, LoadError, Loaded, Source};
 use super::low_priority::at_low_priority;
 use super::original::{Originals, Sha256};

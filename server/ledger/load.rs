@@ -16,7 +16,7 @@ use crate::period::BillingMonth;
 use crate::store;
 
 use super::delivery;
-use super::doubles::{Doubles, Known};
+use super::duplicate_rows::{Doubles, Known};
 use super::key::Keyer;
 use super::low_priority::at_low_priority;
 use super::noise::{NoisyTags, TagCensus};

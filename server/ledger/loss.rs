@@ -12,8 +12,8 @@ use serde::Serialize;
 use sqlx::PgConnection;
 
 use super::Scope;
-use super::formerly::{self, Formerly};
 use super::part::{self, PartBy};
+use super::renamed_scopes::{self, Formerly};
 use crate::money::{Decimal, written};
 use crate::period::BillingMonth;
 
@@ -530,7 +530,7 @@ pub async fn carry_over(db: &mut PgConnection, delivery_id: i64, sequence: i64) 
         for (scope_id, delivery, name) in
             counting(&mut *db, month, row.scope_id, row.slice.as_deref()).await?
         {
-            if scope_id == row.scope_id || (row.is_renamed && formerly::is_former_name(&scope, &name)) {
+            if scope_id == row.scope_id || (row.is_renamed && renamed_scopes::is_former_name(&scope, &name)) {
                 after.push(scope_id, delivery);
             }
         }

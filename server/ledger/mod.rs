@@ -9,15 +9,13 @@
 //! - *Every cent is accounted for.* Rows read = charges + rejected + skipped, and every sum agrees with
 //!   the one before it, down to the file ([`check`]).
 
-mod again;
 mod archive;
 mod catalog;
 mod check;
 mod correction;
 mod delivery;
-mod doubles;
-mod formerly;
-mod gather;
+mod duplicate_rows;
+mod group_files;
 mod identities;
 mod import;
 mod invoice;
@@ -40,6 +38,8 @@ mod progress;
 mod publish;
 mod read;
 mod rejected;
+mod reload;
+mod renamed_scopes;
 mod rollup;
 mod row;
 mod runs;
@@ -49,13 +49,12 @@ mod unused_keys;
 mod visible;
 mod write;
 
-pub use again::{LoadedAgain, Reload};
 pub use archive::{Archived, Inactive, archive, due, inactive_since, remove_archived};
 pub use catalog::recognize_again;
 pub use check::{Equation, check, check_kept, check_originals};
 pub use correction::{CORRECTED, Mark};
 pub use delivery::{Ended, discard, sweep};
-pub use gather::{Bundle, LookIn, gather};
+pub use group_files::{Bundle, LookIn, gather};
 pub use import::{Import, Interrupted, Report, Status, WhenUnsure, import};
 pub use invoice::{NewInvoice, enter_invoice, remove_invoice};
 pub use load::{Source, hash};
@@ -71,6 +70,7 @@ pub use progress::Progress;
 pub use publish::{
     Decision, Published, Question, Reason, Shortfall, Undone, begin_step, end_step, publish, sequence, undo,
 };
+pub use reload::{LoadedAgain, Reload};
 pub use row::{OriginalColumn, OriginalRow, RowsOf, original_row};
 pub use scope::Scope;
 pub use unused_keys::remove_unused_keys;

@@ -10,10 +10,10 @@ use sqlx::{Connection, PgConnection};
 
 use crate::period::BillingMonth;
 
-use super::formerly::{Formerly, state_as_empty};
 use super::loss::{self, Loss, Measured};
 use super::overlap::{self, Change, Overlap};
 use super::part::PartBy;
+use super::renamed_scopes::{Formerly, state_as_empty};
 use super::{Scope, correction};
 
 /// What to do with what a scope holds already.

@@ -17,7 +17,7 @@ use crate::period::BillingMonth;
 use crate::store::CopyRows;
 
 use super::correction::{CORRECTED, Mark};
-use super::doubles::{Doubles, Known};
+use super::duplicate_rows::{Doubles, Known};
 use super::key::{Keyed, Keyer};
 use super::known_rows::{Destination, KnownRows};
 use super::new_keys::NewKeys;

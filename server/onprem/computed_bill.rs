@@ -7,7 +7,7 @@ use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use super::asset_register::AssetRegister;
-use super::elsewhere::{HoursOfModel, hours_by_model};
+use super::compare_with_cloud::{HoursOfModel, hours_by_model};
 use super::energy_use::EnergyOfMonth;
 use super::entry::Cluster;
 use super::month::{Line, lines};

@@ -14,11 +14,11 @@ mod bill_status;
 mod book_value;
 mod capacity;
 mod check;
+mod compare_with_cloud;
 mod computed_bill;
 mod depreciation;
 mod document;
 mod economics;
-mod elsewhere;
 mod energy_use;
 mod entry;
 mod loan;
@@ -44,10 +44,10 @@ pub use bill_status::{ClusterMonth, State, deliveries_of, hold, note_handed_in};
 pub use book_value::{AssetSchedule, YearEnd, schedules, year_ends};
 pub use capacity::{Capacity, More, capacity};
 pub use check::check;
+pub use compare_with_cloud::{Comparison, HoursOfModel, Offer, compare, hours_by_model, offers};
 pub use computed_bill::{ComputedBill, lines_until};
 pub use depreciation::{Method, Refused, Schedule, YearOfLife};
 pub use economics::{Economics, economics, owning};
-pub use elsewhere::{Comparison, HoursOfModel, Offer, compare, hours_by_model, offers};
 pub use energy_use::EnergyOfMonth;
 pub use entry::{
     Asset, AssetKind, Cluster, Colocation, Cost, CostKind, Entry, Event, EventKind, Every, Meter, Paid, Pue,

@@ -9,15 +9,15 @@
 //! overwrites nothing.
 
 mod catalogue;
+mod current;
 mod entry;
-mod keep;
 mod price;
 pub mod read;
 mod report;
 
 pub use catalogue::{Catalogue, Listed, Mark, Origin, Reading};
+pub use current::{as_of, current};
 pub use entry::{Edit, Entries, Said, edits_of_file, edits_of_removal, edits_of_replacement};
-pub use keep::{as_of, current};
 use price::shipped;
 pub use price::{Paid, Price, Tier};
 pub use report::Report;

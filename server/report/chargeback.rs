@@ -6,8 +6,8 @@ use serde::Serialize;
 use sqlx::PgConnection;
 
 use super::as_of::Error;
-use super::line::{Figures, Whole};
 use super::statement::{Cents, months_in_cents};
+use super::table_line::{Figures, Whole};
 use super::{Answers, Grouping, Question};
 use crate::accounts::Viewer;
 use crate::allocation::MonthConfiguration;

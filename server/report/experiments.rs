@@ -4,8 +4,8 @@ use serde::Serialize;
 use sqlx::PgConnection;
 
 use super::as_of::Error;
-use super::line::{Figures, Whole};
 use super::over_time::Days;
+use super::table_line::{Figures, Whole};
 use super::{Answers, Group, Grouping, Question};
 
 /// The answer. Experiments, and what belongs to none, sum to the total exactly.

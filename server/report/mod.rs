@@ -9,7 +9,6 @@ mod attention;
 mod batches;
 mod budgets;
 mod cache;
-mod changes;
 mod chargeback;
 mod charges;
 mod charges_and_credits;
@@ -23,15 +22,15 @@ mod effects;
 mod events;
 mod every_charge;
 mod experiment;
+mod experiment_merges;
 mod experiments;
-mod history;
 mod hourly;
+mod import_changes;
+mod import_history;
 mod imports;
 mod label;
 mod labels;
-mod line;
 mod machines;
-mod merges;
 mod over_time;
 mod overview;
 mod owned_by;
@@ -52,6 +51,7 @@ mod sql;
 mod statement;
 mod suggested_rules;
 mod sums;
+mod table_line;
 mod tags;
 mod team;
 mod trace;
@@ -65,7 +65,6 @@ pub use attention::{Attention, WARNING};
 pub use batches::{Batch, JobLine, Outcome, OutcomeFile, OutcomeRejection, batch, jobs};
 pub use budgets::{BudgetDay, BudgetLine, BudgetPage, BudgetState, Budgets, PastPeriod};
 pub use cache::Answers;
-pub use changes::{Change, ChangeTotal, ChangedKey, Changes, ChangesBy, changes};
 pub use chargeback::{Chargeback, TeamLine, chargeback};
 pub use charges::{ChargeLine, Charges, Order, PAGE_SIZE, Page, charges};
 pub use charges_and_credits::ChargesAndCredits;
@@ -82,21 +81,21 @@ pub use every_charge::EveryCharge;
 pub use experiment::{
     ExperimentReport, PerUnit, Siblings, experiment_report, months_of_experiment, siblings,
 };
+pub use experiment_merges::{Merge, Merged, merges};
 pub use experiments::{ExperimentLine, Experiments, experiments};
-pub use history::{
+pub use hourly::{Hourly, HourlyError, HourlyWay, Instance, Ways};
+pub use import_changes::{Change, ChangeTotal, ChangedKey, Changes, ChangesBy, changes};
+pub use import_history::{
     CountedCost, DeliveryState, HISTORY_PAGE, History, HistoryChoices, HistoryFilter, HistoryOrder, history,
     history_choices,
 };
-pub use hourly::{Hourly, HourlyError, HourlyWay, Instance, Ways};
 pub use imports::{
     Delivery, DeliveryFile, ImportLine, ImportScope, LogLine, RejectedRow, archived, delivery, delivery_file,
     lines_of, rejection, rejections, waiting,
 };
 pub use label::with_visible_ends;
 pub use labels::{Spelling, Spellings, Written, needs_no_entry, spellings};
-pub use line::{Figures, Whole};
 pub use machines::Machine;
-pub use merges::{Merge, Merged, merges};
 pub use over_time::{Bucket, Days, Series, Step, over_time};
 pub use overview::{MonthOfProvider, Overview, ProviderDays, State, UpToSameDay, overview};
 pub use owned_price::{OwnedPart, OwnedPrice};
@@ -114,6 +113,7 @@ pub use statement::{
     month_in_cents, statement,
 };
 pub use suggested_rules::{Offer, SuggestedRule, suggested_rules};
+pub use table_line::{Figures, Whole};
 pub use tags::tag_names;
 pub use team::{Breakdown, Part, SeenTeam, TeamName, TeamReport, seen_team, team_report};
 pub use trace::{Counted, FileOfDelivery, OtherDelivery, RowAddress, Trace, file_of, trace};

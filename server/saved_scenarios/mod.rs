@@ -8,10 +8,10 @@
 //! - What was removed is on no list, and is there to be brought back.
 
 mod find;
-mod keep;
+mod save;
 
 pub use find::{Kept, Line, Version, find, list, shared_with, versions};
-pub use keep::{MOST_SHARES, Saved, Shared, bring_back, create, remove, save, share, unshare};
+pub use save::{MOST_SHARES, Saved, Shared, bring_back, create, remove, save, share, unshare};
 
 use serde::Serialize;
 

@@ -6,9 +6,9 @@ pub mod private;
 mod child;
 mod client;
 mod copy;
+mod database_of_directory;
 pub mod disk;
 mod error;
-mod remembered;
 mod unfinished;
 
 pub use client::Client;

@@ -4,10 +4,10 @@
 //! [`error`] (a refusal becomes a page, JSON or a line of text) and [`headers`]. Adding a page is a path in
 //! `paths.rs`, a file with its handler, a template, and one line below.
 
-#[doc(hidden)]
-mod abandoned;
 pub mod addresses;
 pub mod assets;
+#[doc(hidden)]
+mod client_disconnect;
 pub mod connections;
 pub mod csv;
 pub mod error;
@@ -31,12 +31,12 @@ mod changes;
 mod charges;
 mod choices;
 mod clusters;
+mod default_month;
 mod downloads;
 mod experiments;
 mod health;
 mod imports;
 mod invoices;
-mod latest;
 mod metrics;
 mod observe;
 mod overview;
@@ -138,8 +138,8 @@ pub fn routes() -> Routes {
         .get(SignedIn, experiments::latest)
         .kept(SignedIn, experiments::show)
         .kept(SignedIn, experiments::experiment::show)
-        .post(Finance, experiments::change::change)
-        .post(Finance, experiments::change::merge)
+        .post(Finance, experiments::edit::change)
+        .post(Finance, experiments::edit::merge)
         .kept(SignedIn, experiments::compare::show)
         .kept(SignedIn, experiments::compare::json)
         .kept(SignedIn, experiments::compare::csv)
@@ -166,7 +166,7 @@ pub fn routes() -> Routes {
         .post(Finance, imports::batch::cancel)
         .post(Finance, imports::batch::retry)
         .figures(Finance, imports::delivery::show)
-        .figures(Finance, imports::changes::show)
+        .figures(Finance, imports::import_changes::show)
         .figures(Finance, imports::download::rejections)
         .figures(Finance, imports::download::original)
         .figures(Finance, imports::download::rejected)
@@ -274,8 +274,8 @@ pub fn routes() -> Routes {
         .figures(SignedIn, scenarios::index)
         .figures(SignedIn, scenarios::index_json)
         .figures(SignedIn, scenarios::index_csv)
-        .post(SignedIn, scenarios::change::create)
-        .upload(SignedIn, scenarios::change::load)
+        .post(SignedIn, scenarios::save::create)
+        .upload(SignedIn, scenarios::save::load)
         .figures(SignedIn, scenarios::claims::index)
         .figures(SignedIn, scenarios::claims::json)
         .figures(SignedIn, scenarios::calculators::index)
@@ -286,13 +286,13 @@ pub fn routes() -> Routes {
         .figures(SignedIn, scenarios::begin::toml)
         .figures(SignedIn, scenarios::show::of_template)
         .figures(SignedIn, scenarios::show::of_kept)
-        .post(SignedIn, scenarios::change::save)
+        .post(SignedIn, scenarios::save::save)
         .figures(SignedIn, scenarios::versions::show)
         .figures(SignedIn, scenarios::versions::json)
-        .post(SignedIn, scenarios::change::share)
-        .post(SignedIn, scenarios::change::unshare)
-        .post(SignedIn, scenarios::change::remove)
-        .post(SignedIn, scenarios::change::bring_back)
+        .post(SignedIn, scenarios::save::share)
+        .post(SignedIn, scenarios::save::unshare)
+        .post(SignedIn, scenarios::save::remove)
+        .post(SignedIn, scenarios::save::bring_back)
         .get(Finance, allocation::unallocated::latest)
         .kept(Finance, allocation::unallocated::show)
         .get(Admin, people::index)

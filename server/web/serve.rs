@@ -14,11 +14,11 @@ use super::{App, paths, router};
 use crate::accounts::setup;
 use crate::allocation;
 use crate::clock;
+use crate::command_output::say;
 use crate::config::Settings;
 use crate::jobs;
 use crate::ledger::{self, Originals};
 use crate::storage;
-use crate::terminal::say;
 
 /// How long requests under way may take once the server was told to stop.
 const LAST_REQUESTS: Duration = Duration::from_secs(10);

@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 
 use super::configuration::Configuration;
 use super::entry::Entry;
+use crate::cancellation;
 use crate::changes::{Entry as _, Problem};
 use crate::period::BillingMonth;
-use crate::stop;
 
 /// Everything that is wrong, each thing once.
 pub fn problems(configuration: &Configuration) -> Vec<Problem> {
@@ -21,7 +21,7 @@ pub fn problems(configuration: &Configuration) -> Vec<Problem> {
         alone::check(entry, &mut found);
     }
     for month in configuration.turning_points() {
-        stop::check();
+        cancellation::check();
         found.begin(configuration, month);
         let of_month = configuration.of_month(month);
         unique::check(&of_month, &mut found);

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
+use super::data_transfer::MovedAnswer;
 use super::fallback::Fallback;
-use super::moved::MovedAnswer;
 use super::porting::{Moving, PortedAnswer};
 use super::refresh::Generation;
 use crate::economics::break_even::{BreakEven, YearlyCost};

@@ -8,8 +8,8 @@ use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
 use super::PLACES;
+use super::data_transfer::Moved;
 use super::entered::{Place, Rate, Scenario};
-use super::moved::Moved;
 use crate::economics::egress::{Hop, Rates};
 use crate::economics::path::Path;
 use crate::money::arithmetic::{one, product};

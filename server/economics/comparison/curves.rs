@@ -7,11 +7,11 @@ use serde::Serialize;
 
 use super::answer::{Comparison, LayerKind};
 use super::entered::{Place, Scenario};
+use crate::cancellation;
 use crate::economics::break_even::{BreakEven, Verdict};
 use crate::economics::cash::Payback;
 use crate::money::Decimal;
 use crate::money::arithmetic::{decimal, one, product, quotient};
-use crate::stop;
 
 /// From 5 to 100 %, in steps of 5.
 const STEPS: i64 = 20;
@@ -66,7 +66,7 @@ pub fn curves(scenario: &Scenario, compared: &Comparison) -> Curves {
     let mut owned: Vec<Option<usize>> = vec![None; scenario.options.len()];
     let mut priced: Vec<Priced> = Vec::new();
     for (option, (entered, answer)) in scenario.options.iter().zip(&compared.options).enumerate() {
-        stop::check();
+        cancellation::check();
         let ([place], [found]) = (&entered.places[..], &answer.places[..]) else { continue };
         let supplier = place.supplier.clone();
         if place.owned.is_some() {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::block::Block;
 use super::cheaper::CheaperHours;
 use super::currency::{Dollar, SHIPPED};
-use super::moved::Moved;
+use super::data_transfer::Moved;
 use super::porting::Port;
 use super::spend::Spend;
 use super::stated::Ranges;

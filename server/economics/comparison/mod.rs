@@ -19,10 +19,10 @@ mod cheaper;
 mod coverage;
 mod currency;
 mod curves;
+mod data_transfer;
 mod duration;
 mod entered;
 mod fallback;
-mod moved;
 mod owned;
 mod place;
 mod porting;
@@ -39,13 +39,13 @@ pub use block::Block;
 pub use cheaper::CheaperHours;
 pub use currency::{Dollar, SHIPPED, at_rate};
 pub use curves::{Crossing, Curve, Curves, Repaid, curves, repaid};
+pub use data_transfer::{Every, Moved, MovedAnswer};
 pub use duration::{Duration, DurationLayer, duration};
 pub use entered::{
     Alternative, BY_THE_BOOKS, COVERED, Committed, Gpus, OUR_OWN, OtherCost, Owned, PerWhat, Place, Rate,
     Scenario, Spot, Work,
 };
 pub use fallback::Fallback;
-pub use moved::{Every, Moved, MovedAnswer};
 pub use porting::{Moving, Port, PortedAnswer};
 pub use refresh::Generation;
 pub use spend::Spend;
@@ -151,7 +151,7 @@ impl Scenario {
         demands: &[Profile],
         work: &[WorkAnswer],
     ) -> Result<OptionAnswer, Refused> {
-        let option = &*moved::on_one_account(option);
+        let option = &*data_transfer::on_one_account(option);
         let mut payments = Payments::over(self.months);
         let mut payments_in_vain = payments.clone();
         let (mut lines, mut places, mut paid_hours) = (Vec::new(), Vec::new(), Decimal::ZERO);

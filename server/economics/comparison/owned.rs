@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::entered::{Gpus, Owned};
 use super::place::Asked;
 use super::refresh::{Lived, generations, is_once, life};
+use crate::cancellation;
 use crate::economics::cash::Payments;
 use crate::economics::check::Refused;
 use crate::economics::owning::Owning;
@@ -12,7 +13,6 @@ use crate::economics::path::Refresh;
 use crate::economics::profile::{in_gpus, parts};
 use crate::money::Decimal;
 use crate::money::arithmetic::{HOURS_PER_MONTH, ceiling, count, one, product, quotient, whole};
-use crate::stop;
 
 /// Numbers of nodes that are tried at most. So many are only where hundreds of them cost the same.
 const TRIED: usize = 1024;
@@ -45,7 +45,7 @@ struct Tried {
 
 impl Tried {
     fn of(asked: &Asked<'_>, owned: &Owned, nodes: u32) -> Result<Self, Refused> {
-        stop::check();
+        cancellation::check();
         let gpus = nodes.saturating_mul(owned.machines.gpus_per_node.max(1));
         let base = OwnedBase::with(asked, (&owned.machines, owned.refresh), gpus)?;
         let is_alone = asked.place.committed.is_empty();

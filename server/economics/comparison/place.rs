@@ -16,6 +16,7 @@ use super::cheaper::{moved, rebates};
 use super::entered::{Committed, Gpus, Place, Rate, Scenario, Spot};
 use super::owned::OwnedBase;
 use super::spend::Covered;
+use crate::cancellation;
 use crate::economics::cash::{Payments, weighed, worth_of_one};
 use crate::economics::check::Refused;
 use crate::economics::commitment::upfront_by_hour;
@@ -23,7 +24,6 @@ use crate::economics::mix::{Commitment, Ladder, Overflow, Size, Stack};
 use crate::economics::profile::{MONTH, PARTS, Profile, in_gpus, parts};
 use crate::money::Decimal;
 use crate::money::arithmetic::{HOURS_PER_MONTH, count, one, product, quotient};
-use crate::stop;
 
 /// A place's part of an option's answer.
 pub(super) struct Evaluated {
@@ -81,7 +81,7 @@ pub(super) struct Asked<'a> {
 impl<'a> Asked<'a> {
     /// `demands` are those of the scenario's works over all months.
     pub(super) fn new(scenario: &'a Scenario, demands: &[Profile], (at, place): (usize, &'a Place)) -> Self {
-        stop::check();
+        cancellation::check();
         let mut demand = Profile::default();
         for work in scenario.served_at(place) {
             demand = demand.with(&demands[work]);

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::{Ladder, Served, first};
+use crate::cancellation;
 use crate::economics::profile::{Hour, MONTH, in_gpus};
 use crate::money::Decimal;
-use crate::stop;
 
 /// Capacity that is paid for whether used or not, for terms that follow each other.
 #[derive(Clone, Debug)]
@@ -126,7 +126,7 @@ impl Stack<'_> {
 
     /// What serving the step above a level costs without the commitments before this one.
     fn value(&self, at: usize, months: Range<u32>, level: u64) -> Decimal {
-        stop::check();
+        cancellation::check();
         let Some(commitment) = self.commitments.get(at) else {
             let cost = |level| self.overflow.cost(self.ladder, months.clone(), level);
             return cost(level) - cost(level.saturating_add(self.step));

@@ -15,9 +15,9 @@ pub(super) use random::Random;
 pub use shape::{Level, Order, Shape};
 pub use spread::Spread;
 
+use crate::cancellation;
 use crate::money::Decimal;
 use crate::money::arithmetic::{HOURS_PER_MONTH, count, growth};
-use crate::stop;
 
 /// Parts of a GPU that demand is counted in.
 pub const PARTS: u64 = 1000;
@@ -72,7 +72,7 @@ impl Profile {
         let mut hours = Vec::with_capacity(months as usize * MONTH);
         let mut repeated = self.0.iter().cycle();
         for month in 0..months {
-            stop::check();
+            cancellation::check();
             let grown = growth(monthly_growth, count(month)).multiply(Decimal::new(GROWN, 0)).round(0);
             let grown = (u128::try_from(grown.mantissa()).unwrap_or_default(), GROWN.unsigned_abs());
             let month = repeated.by_ref().take(MONTH);

@@ -13,10 +13,10 @@ use serde::Serialize;
 
 use super::model::{Model, cents, float};
 use super::{Input, Sensitivity, tornado};
+use crate::cancellation;
 use crate::economics::comparison::Comparison;
 use crate::money::Decimal;
 use crate::money::arithmetic::{decimal, product};
-use crate::stop;
 
 /// How much larger or smaller an input is looked at, and in how many steps until there.
 pub(super) const REACH: f64 = 4.0;
@@ -75,7 +75,7 @@ pub fn cheapest_option(compared: &Comparison, model: &Model) -> Option<CheapestO
     let sensitivities = tornado(&model.inputs, |at, value| Some(cents(with(at, float(value)).0)));
     let mut break_points: Vec<(f64, BreakPoint)> = Vec::new();
     for (at, input) in model.inputs.iter().enumerate() {
-        stop::check();
+        cancellation::check();
         let own = model.values[at];
         let within = (float(input.least), float(input.most));
         let ends =

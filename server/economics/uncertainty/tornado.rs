@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::Input;
+use crate::cancellation;
 use crate::money::Decimal;
-use crate::stop;
 
 /// What an input does to an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -27,7 +27,7 @@ impl Sensitivity {
 /// A page asks a [`Model`](super::Model), of each option's total and of the advantage; whoever has a formula asks that.
 pub fn tornado(inputs: &[Input], answer: impl Fn(usize, Decimal) -> Option<Decimal>) -> Vec<Sensitivity> {
     let sensitivity = |(at, input): (usize, &Input)| {
-        stop::check();
+        cancellation::check();
         let (low, high) = (answer(at, input.low)?, answer(at, input.high)?);
         Some(Sensitivity { input: input.clone(), low, high })
     };

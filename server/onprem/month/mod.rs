@@ -27,8 +27,8 @@ use super::asset_register::AssetRegister;
 use super::entry::{Asset, Entry};
 use super::location_history::LocationHistory;
 use super::power::Reading;
+use crate::cancellation;
 use crate::period::BillingMonth;
-use crate::stop;
 
 /// The lines of a cluster's month. `readings` are those of its meters in the month, and may be more.
 pub fn lines(
@@ -40,7 +40,7 @@ pub fn lines(
     let mut lines = Vec::new();
     let events = asset_register.events();
     for (id, asset) in asset_register.assets() {
-        stop::check();
+        cancellation::check();
         hardware::push(&mut lines, (id, asset), &events.location_history(asset), cluster, month);
     }
     for (id, entry) in &asset_register.entries {

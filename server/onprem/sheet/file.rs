@@ -8,8 +8,8 @@ use super::identity::identity;
 use super::kind::Kind;
 use super::read::read;
 use super::write::cells;
+use crate::cancellation;
 use crate::changes::Entry as _;
-use crate::stop;
 
 /// Why a row of a file is not taken. The header is row 0.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -61,7 +61,7 @@ pub fn read_file(kind: Kind, bytes: &[u8]) -> Result<Vec<Entry>, Vec<RefusedRow>
     let (mut entries, mut refused) = (Vec::new(), Vec::new());
     let mut rows: BTreeMap<Vec<String>, usize> = BTreeMap::new();
     for (at, record) in reader.records().enumerate() {
-        stop::check();
+        cancellation::check();
         let row = at + 1;
         let record = match record {
             Ok(record) => record,

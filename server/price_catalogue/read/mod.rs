@@ -17,9 +17,9 @@ use serde::{Deserialize, Serialize};
 use super::{Paid, Price, Tier};
 use crate::accelerator::{Accelerators, PARTS};
 use crate::billing::canonical_provider;
+use crate::cancellation;
 use crate::money::arithmetic::{one, quotient};
 use crate::money::{Currency, Decimal};
-use crate::stop;
 use supplier::is_marketplace;
 
 /// Rejected rows that are told one by one.
@@ -117,7 +117,7 @@ pub fn read(content: &[u8], about: &About) -> Result<Read, String> {
     let mut rows = Vec::new();
     let mut taken = Taken::new(format);
     for (at, record) in reader.records().enumerate() {
-        stop::check();
+        cancellation::check();
         if at == MOST_ROWS {
             return Err("it has more than 300,000 rows: send it in parts".to_owned());
         }

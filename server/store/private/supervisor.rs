@@ -8,7 +8,7 @@ use super::error::{About, Error, Result};
 use super::place::Place;
 use super::programs::Programs;
 use super::server::Server;
-use crate::terminal::remark;
+use crate::command_output::remark;
 use rustix::process::setsid;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};

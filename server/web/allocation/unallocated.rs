@@ -6,9 +6,9 @@ use askama::Template;
 use axum::extract::State;
 
 use super::super::csv::{self, Cell, Record};
+use super::super::default_month::in_one_currency;
 use super::super::error::Result;
 use super::super::extract::{CurrentUser, Db, Query};
-use super::super::latest::in_one_currency;
 use super::super::layout::{Layout, Pages};
 use super::super::question::Asked;
 use super::super::respond::{As, Format};

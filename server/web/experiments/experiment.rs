@@ -15,7 +15,7 @@ use super::super::question::Asked;
 use super::super::respond::{As, Format};
 use super::super::spend::chart;
 use super::super::{Access, choices, filters, paths, respond};
-use super::change::Forms;
+use super::edit::Forms;
 use super::{HANDED_ON, OF_ONE, to_experiment, with_period};
 use crate::accounts::Viewer;
 use crate::allocation::normalized;

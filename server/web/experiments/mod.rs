@@ -1,7 +1,7 @@
 //! `/experiments/during/2026-09`: every experiment of a period, and what belongs to none.
 
-pub mod change;
 pub mod compare;
+pub mod edit;
 pub mod experiment;
 
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::layout::{Layout, Pages};
 use super::question::Asked;
 use super::respond::{As, Format};
 use super::table::{self, Head};
-use super::{Access, choices, filters, latest, paths, respond};
+use super::{Access, choices, default_month, filters, paths, respond};
 use crate::exchange;
 use crate::money::{Currency, Decimal};
 use crate::period::Period;
@@ -51,7 +51,7 @@ pub async fn latest(
 ) -> Result {
     let asked = Asked::read_only(pairs, TAKES)?;
     let viewer = person.viewer();
-    let Some((month, asked)) = latest::latest(&mut db, &answers, asked, &viewer).await? else {
+    let Some((month, asked)) = default_month::latest(&mut db, &answers, asked, &viewer).await? else {
         return Ok(respond::see_other(paths::Overview));
     };
     Ok(respond::see_other(asked.link(paths::Experiments { period: As::page(month.into()) })))

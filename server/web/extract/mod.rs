@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 use sqlx::pool::PoolConnection;
 use sqlx::{PgConnection, Postgres};
 
-use super::abandoned::is_abandoned;
+use super::client_disconnect::is_abandoned;
 use super::layout::Layout;
 use super::{App, Error, Result};
 use crate::accounts::{Person, Role, Secret};

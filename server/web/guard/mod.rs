@@ -17,7 +17,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use axum_extra::extract::CookieJar;
 use tokio::time::timeout;
 
-use super::abandoned::Answering;
+use super::client_disconnect::Answering;
 use super::error::{Asked, Error, Result, present};
 use super::extract::{Visitor, bearer, cookie, has_nul};
 use super::observe::Who;
@@ -28,7 +28,7 @@ use crate::accounts::token::{self, Sent};
 use crate::cache::{self, NotReady};
 use crate::clock;
 use crate::compute;
-use crate::queues::{Queues, Slot};
+use crate::fair_queue::{Queues, Slot};
 
 mod csrf;
 mod currency;

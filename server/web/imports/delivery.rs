@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use askama::Template;
 use chrono::{DateTime, Utc};
 
-use super::changes::changes_page;
+use super::import_changes::changes_page;
 use crate::money::{Decimal, written};
 use crate::report::{
     self, Changes, ChangesBy, CostBasis, Delivery, DeliveryFile, Effect, ImportScope, LogLine, RejectedRow,

@@ -1,12 +1,12 @@
 //! `/imports`: what waits for a decision, what runs, and the history of what was delivered.
 
 pub mod batch;
-pub mod changes;
 pub mod decide;
 pub mod delivery;
 pub mod download;
-pub mod history;
+pub mod import_changes;
 pub mod limits;
+pub mod list_query;
 pub mod receive;
 
 use askama::Template;
@@ -29,7 +29,7 @@ use crate::clock;
 use crate::period::BillingMonth;
 use crate::report::{self, History, HistoryChoices, ImportLine, JobLine};
 
-use history::HistoryQuery;
+use list_query::HistoryQuery;
 
 /// For how long a batch that failed as a whole is shown.
 const FAILED_SHOWN: Duration = Duration::days(1);
@@ -80,7 +80,7 @@ pub async fn index_json(_: paths::ImportsJson, Query(query): Query<HistoryQuery>
 pub async fn index_csv(_: paths::ImportsCsv, Query(query): Query<HistoryQuery>, mut db: Db) -> Result {
     let (filter, order) = (query.filter()?, query.order()?);
     let history = report::history(&mut db, &filter, order, 0, LARGEST_FILE).await?;
-    csv::answer("imports", &history::rows(&history.lines))
+    csv::answer("imports", &list_query::rows(&history.lines))
 }
 
 impl Imports {
@@ -118,8 +118,8 @@ impl Page {
         self.query.link()
     }
 
-    fn selects(&self) -> Vec<history::Select> {
-        history::selects(&self.query, &self.choices)
+    fn selects(&self) -> Vec<list_query::Select> {
+        list_query::selects(&self.query, &self.choices)
     }
 
     fn pages(&self) -> Pages {

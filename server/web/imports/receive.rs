@@ -6,7 +6,7 @@ use sqlx::PgPool;
 use uuid::Uuid;
 
 use super::Page;
-use super::history::HistoryQuery;
+use super::list_query::HistoryQuery;
 use crate::audit::Actor;
 use crate::clock;
 use crate::jobs::Arriving;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep_until};
 
-use crate::queues::Queues;
+use crate::fair_queue::Queues;
 
 /// Answers a second and core: a fifth of what a core can, and more than people ask for.
 const OF_A_CORE: u32 = 300;

@@ -9,7 +9,7 @@ use super::super::error::{Error, Result};
 use super::super::extract::{CurrentUser, Db, Htmx, Query};
 use super::super::layout::Layout;
 use super::super::{Access, paths, respond};
-use super::keep::{Base, Said};
+use super::address::{Base, Said};
 use super::ledger::{self, Nothing};
 use super::prices::Prices;
 use super::show;

@@ -4,13 +4,13 @@ use super::super::filters::figure;
 use super::super::words::number;
 use super::answer::Answer;
 use super::words::{kind, of_input};
+use crate::cancellation;
 use crate::chart::{Duration, DurationLayer, Histogram, Line, Lines, Note, Spread, Tornado, TornadoBar};
 use crate::economics::comparison::{
     Crossing, Curve, Curves, LayerKind, OUR_OWN, Repaid, Scenario, curves, duration, repaid,
 };
 use crate::money::Decimal;
 use crate::money::arithmetic::{count, quotient};
-use crate::stop;
 
 /// Parts that the hours of a demand are cut into.
 const STEPS: usize = 24;
@@ -225,7 +225,7 @@ fn mix(scenario: &Scenario, answer: &Answer) -> Vec<Duration> {
     let demands = scenario.demands();
     for (option, entered) in scenario.options.iter().enumerate() {
         for (at, place) in entered.places.iter().enumerate() {
-            stop::check();
+            cancellation::check();
             let Some(found) = duration(scenario, (&demands, &answer.comparison), (option, at), STEPS) else {
                 continue;
             };

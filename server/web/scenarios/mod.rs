@@ -1,17 +1,17 @@
 //! `/scenarios`: where work should run. Those that are kept, templates to begin with, and files.
 
+mod address;
 mod answer;
 pub(super) mod begin;
 pub(super) mod calculators;
-pub(super) mod change;
 mod charts;
 pub(super) mod claims;
 mod edit;
 mod field;
-mod keep;
 mod ledger;
 mod prices;
 mod prospects;
+pub(super) mod save;
 mod scope;
 pub(super) mod show;
 pub(super) mod versions;

@@ -16,7 +16,7 @@ use super::extract::{CurrentUser, Db, Query};
 use super::layout::{Layout, Pages};
 use super::question::Asked;
 use super::respond::{As, Format};
-use super::{Access, Error, choices, filters, latest, paths, respond};
+use super::{Access, Error, choices, default_month, filters, paths, respond};
 use crate::chart::Stack;
 use crate::compute;
 use crate::exchange;
@@ -127,7 +127,8 @@ pub async fn during(
 ) -> Result {
     if !pairs.iter().any(|(name, _)| matches!(name.as_str(), "from" | "to")) {
         let asked = Asked::read(pairs)?;
-        let Some((month, asked)) = latest::latest(&mut db, &answers, asked, &person.viewer()).await? else {
+        let Some((month, asked)) = default_month::latest(&mut db, &answers, asked, &person.viewer()).await?
+        else {
             return Ok(respond::see_other(paths::Overview));
         };
         return Ok(respond::see_other(asked.link(paths::Spend { period: As::page(month.into()) })));

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use axum::extract::State;
 
+use super::super::default_month::{in_one_currency, latest};
 use super::super::error::Result;
 use super::super::extract::{CurrentUser, Db, Query};
-use super::super::latest::{in_one_currency, latest};
 use super::super::paths;
 use super::super::question::Asked;
 use super::super::respond::{self, As};

@@ -9,10 +9,10 @@
 use serde::Serialize;
 
 use super::model::{Model, Works, cents, float};
+use crate::cancellation;
 use crate::economics::comparison::Comparison;
 use crate::economics::profile::Random;
 use crate::money::Decimal;
-use crate::stop;
 
 /// Bars of a histogram.
 const BARS: u32 = 30;
@@ -80,7 +80,7 @@ pub fn simulate(compared: &Comparison, model: &Model, (seed, draws): (u64, u32))
     let mut beats = vec![vec![0_u32; options]; options];
     let (mut values, mut costs) = (vec![0.0; ranges.len()], Vec::with_capacity(options));
     for _ in 0..draws {
-        stop::check();
+        cancellation::check();
         for (value, [low, peak, high]) in values.iter_mut().zip(&ranges) {
             *value = triangular(*low, *peak, *high, random.uniform());
         }

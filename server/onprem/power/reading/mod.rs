@@ -16,8 +16,8 @@ use chrono::{DateTime, Datelike, NaiveDateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::columns::{Columns, Times, Unit};
+use crate::cancellation;
 use crate::money::{Decimal, grouped};
-use crate::stop;
 
 /// So much energy passed a meter between two times.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -134,7 +134,7 @@ pub fn read(content: &[u8]) -> Result<ReadingsFile, RefusedReading> {
     };
     let mut meters: BTreeMap<String, Vec<Row>> = BTreeMap::new();
     for (i, record) in reader.records().enumerate() {
-        stop::check();
+        cancellation::check();
         let number = i + 1;
         let read = match record {
             Ok(record) if record.iter().all(str::is_empty) => continue,

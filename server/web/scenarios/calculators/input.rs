@@ -324,7 +324,7 @@ impl<'a> Values<'a> {
             if text != input.begins || !is_of_shipped {
                 let sign = if query.is_empty() { '?' } else { '&' };
                 // Writing to a text cannot fail.
-                let _ = write!(query, "{sign}{}={}", input.name, super::super::keep::encode(text));
+                let _ = write!(query, "{sign}{}={}", input.name, super::super::address::encode(text));
             }
         }
         query

@@ -3,9 +3,9 @@
 //! What a comparison computes many times can be asked once here: each formula of [`crate::economics`] by itself. The
 //! address says the numbers that were entered, so that an answer can be sent to somebody.
 
-mod chips;
 mod input;
 mod models;
+mod other_chips;
 mod renting;
 
 use std::sync::LazyLock;
@@ -73,7 +73,10 @@ struct Whole<'a> {
 }
 
 static CALCULATORS: LazyLock<Vec<Calculator>> = LazyLock::new(|| {
-    [renting::calculators(), models::calculators(), chips::calculators()].into_iter().flatten().collect()
+    [renting::calculators(), models::calculators(), other_chips::calculators()]
+        .into_iter()
+        .flatten()
+        .collect()
 });
 
 #[derive(Template)]

@@ -14,10 +14,10 @@ use serde_json::Value;
 
 use super::field::{Field, fields};
 use super::prices::Prices;
+use crate::cancellation;
 use crate::economics::check;
 use crate::economics::comparison::Scenario;
 use crate::money::arithmetic::one;
-use crate::stop;
 use crate::web::error::{Error, Result};
 
 /// Values of an address beyond which nobody edits.
@@ -132,7 +132,7 @@ impl Edited {
         let mut found = Vec::new();
         let mut rest = edits.as_slice();
         while let Some(first) = rest.first() {
-            stop::check();
+            cancellation::check();
             let plain = rest.iter().take_while(|it| !it.is_of_structure()).count();
             let (now, later) = rest.split_at(plain.max(1));
             if plain == 0 {

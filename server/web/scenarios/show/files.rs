@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::super::super::csv::{self, Cell, Record};
 use super::super::super::respond;
+use super::super::address::Base;
 use super::super::answer::Answer;
 use super::super::edit::Edited;
-use super::super::keep::Base;
 use super::super::ledger::FromLedger;
 use crate::economics::comparison::{Line, OptionAnswer, Scenario};
 use crate::economics::file;

@@ -3,7 +3,7 @@
 //! The state is the address: what it begins with, and the fields that differ ([`super::edit`]). The form says every field;
 //! what differs becomes the address that a browser is sent to, or that htmx puts in its place.
 
-mod chips;
+mod edits_in_words;
 mod files;
 mod made;
 mod notes;
@@ -19,7 +19,7 @@ use super::super::error::{Error, Result};
 use super::super::extract::{CurrentUser, Db, Htmx, Query};
 use super::super::layout::Layout;
 use super::super::{paths, respond};
-use super::keep::{Base, Said};
+use super::address::{Base, Said};
 use super::prices::Prices;
 use crate::accounts::Person;
 use crate::compute::compute;

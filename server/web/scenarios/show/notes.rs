@@ -2,9 +2,9 @@
 
 use super::super::super::filters;
 use super::super::super::words::number;
+use super::super::address::Said;
 use super::super::edit::Edited;
 use super::super::field::{Section, Takes, sections};
-use super::super::keep::Said;
 use super::page::Page;
 use crate::economics::check::Finding;
 use crate::money::Decimal;

@@ -12,7 +12,7 @@ use crate::money::{Currency, Decimal};
 
 use super::archive::clean;
 use super::delivery;
-use super::doubles::Known;
+use super::duplicate_rows::Known;
 use super::load::{
     self, CENSUS_ROWS, Channel, Failure, Keeps, LoadError, LoadedFile, Source, Target, Written, ended,
     file_error, is_packed, read_and_keep, reader,
@@ -154,7 +154,7 @@ impl Reload<'_> {
         let mut tx = db.begin().await?;
         own_table::attach(&mut tx, delivery_id, &months).await?;
         // Its sums by plain key were kept, and pages read both.
-        if sqlx::query_file_scalar!("server/ledger/again_differs.sql", delivery_id)
+        if sqlx::query_file_scalar!("server/ledger/reload_differs.sql", delivery_id)
             .fetch_one(&mut *tx)
             .await?
         {

@@ -8,14 +8,14 @@ use std::io::{self, ErrorKind, Write};
 /// other reason, such as a full disk.
 macro_rules! say {
     ($($text:tt)*) => {
-        $crate::terminal::line(format_args!($($text)*))
+        $crate::command_output::line(format_args!($($text)*))
     };
 }
 
 /// `eprintln!` that does not panic, whatever became of the other end.
 macro_rules! remark {
     ($($text:tt)*) => {
-        $crate::terminal::error_line(format_args!($($text)*))
+        $crate::command_output::error_line(format_args!($($text)*))
     };
 }
 
