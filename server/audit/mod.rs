@@ -41,7 +41,7 @@ impl Actor {
         Self { name: "gpuledger".to_owned(), address: None }
     }
 
-    /// Someone who handed in a job that runs now.
+    /// Someone who submitted a job that runs now.
     pub fn on_behalf_of(name: &str) -> Self {
         Self { name: name.to_owned(), address: None }
     }

@@ -102,7 +102,7 @@ async fn fill(client: &Client, dump: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Uploads that waited are not part of a backup: whoever handed them in is told to do so again.
+/// Uploads that waited are not part of a backup: whoever uploaded them is told to do so again.
 async fn forget_uploads(db: &mut PgConnection) -> sqlx::Result<()> {
     sqlx::query!(
         "update jobs

@@ -251,7 +251,7 @@ async fn happen(session: &Session, happening: Happening) -> anyhow::Result<u64> 
     }
 }
 
-/// Hands in a month of its own cluster, as finance would have done on its day.
+/// Submits a month of its own cluster, as finance would have done on its day.
 async fn publish(session: &Session, month: BillingMonth, at: DateTime<Utc>) -> anyhow::Result<u64> {
     let mut db = session.pool.acquire().await?;
     let mut tx = db.begin().await?;
@@ -264,7 +264,7 @@ async fn publish(session: &Session, month: BillingMonth, at: DateTime<Utc>) -> a
         return Ok(0);
     };
     let batch_id = Uuid::new_v4();
-    onprem::note_handed_in(&mut tx, (CLUSTER, revision), (&it, &made), batch_id, FINANCE, at).await?;
+    onprem::note_submitted(&mut tx, (CLUSTER, revision), (&it, &made), batch_id, FINANCE, at).await?;
     let details = json!({ "cluster": CLUSTER, "months": [month] });
     audit::record(&mut tx, &session.by, Verb::ClusterPublished, &Object::Batch(batch_id), details, at)
         .await?;
@@ -302,7 +302,7 @@ async fn upload(
         when_unsure: WhenUnsure::Wait,
         batch_id,
         by: FINANCE,
-        handed_in: at,
+        submitted_at: at,
         now: at,
         progress: ledger::Progress::default(),
     };

@@ -54,7 +54,7 @@ pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done>
         when_unsure: WhenUnsure::Discard,
         batch_id: Uuid::new_v4(),
         by: &by,
-        handed_in: now,
+        submitted_at: now,
         now,
         progress: ledger::Progress::default(),
     };

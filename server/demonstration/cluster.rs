@@ -49,7 +49,7 @@ pub enum ClusterNews {
     Written { summary: String, entries: Vec<Entry> },
     /// Read from its meters.
     Read { summary: String, readings: Vec<Reading> },
-    /// Handed in, as a bill would be.
+    /// Submitted, as a bill would be.
     Published(BillingMonth),
 }
 

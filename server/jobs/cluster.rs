@@ -13,9 +13,9 @@ use crate::ledger::{self, Decision, Undone};
 use crate::onprem::{self, ClusterMonth, Months, State};
 use crate::period::BillingMonth;
 
-/// What came of handing in months.
+/// What came of submitting months.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HandedIn {
+pub struct Submitted {
     /// Where their loading is followed; `None` where nothing was to be loaded.
     pub batch: Option<Uuid>,
     pub months: usize,
@@ -23,38 +23,38 @@ pub struct HandedIn {
     pub gone: usize,
 }
 
-/// Hands in the months of a cluster that do not count as the asset register says: all that are over, or one. The caller
+/// Submits the months of a cluster that do not count as the asset register says: all that are over, or one. The caller
 /// notifies the worker.
 ///
 /// # Errors
 /// Of the database, or of the disk.
-pub async fn hand_in_cluster(
+pub async fn submit_cluster(
     db: &mut PgConnection,
     (inbox, computed): (&Inbox, &Months),
     cluster: &str,
     only: Option<BillingMonth>,
     by: &Actor,
     now: DateTime<Utc>,
-) -> anyhow::Result<HandedIn> {
+) -> anyhow::Result<Submitted> {
     // Computed and remembered before anything is held, so that nobody waits for it.
     let (revision, asset_register) = onprem::AssetRegister::current(&mut *db).await?;
     computed.of(&mut *db, (revision, &asset_register), cluster, now.date_naive()).await?;
     let mut tx = db.begin().await?;
-    // The asset register stays as it is, and nobody else hands in months of this cluster, until this is done.
+    // The asset register stays as it is, and nobody else submits months of this cluster, until this is done.
     let revision = onprem::hold(&mut tx, cluster).await?;
     let asset_register = onprem::AssetRegister::as_of(&mut tx, revision).await?;
     let (at, today) = ((revision, &asset_register), now.date_naive());
     let mut due = computed.of(&mut tx, at, cluster, today).await?;
     due.retain(|it| match only {
-        Some(month) => month == it.month && it.state.may_be_handed_in(),
+        Some(month) => month == it.month && it.state.may_be_published(),
         None => it.state.is_due(),
     });
     let (gone, files): (Vec<&ClusterMonth>, Vec<&ClusterMonth>) =
         due.iter().partition(|it| it.state == State::Gone);
     let batch_id = Uuid::new_v4();
-    let mut handed_in = HandedIn { batch: None, months: files.len(), gone: gone.len() };
+    let mut submitted = Submitted { batch: None, months: files.len(), gone: gone.len() };
     if !files.is_empty() {
-        handed_in.batch = Some(batch_id);
+        submitted.batch = Some(batch_id);
         let mut arriving = inbox.open(batch_id)?;
         // One after another: the file of a month of a large cluster is large.
         for it in &files {
@@ -63,7 +63,7 @@ pub async fn hand_in_cluster(
             let mut file = arriving.file(&it.file_name(cluster))?;
             file.write(&made.bytes).await?;
             file.finish().await?;
-            onprem::note_handed_in(&mut tx, (cluster, revision), (it, &made), batch_id, &by.name, now)
+            onprem::note_submitted(&mut tx, (cluster, revision), (it, &made), batch_id, &by.name, now)
                 .await?;
         }
         let months: Vec<BillingMonth> = files.iter().map(|it| it.month).collect();
@@ -87,5 +87,5 @@ pub async fn hand_in_cluster(
         }
     }
     tx.commit().await?;
-    Ok(handed_in)
+    Ok(submitted)
 }

@@ -1,4 +1,4 @@
-//! Background work: imports that were handed in through the browser, two at a time.
+//! Background work: imports that were submitted through the browser, two at a time.
 //!
 //! The queue is a table. A worker holds a session lock on what it works on, so that a job whose worker
 //! was killed is known as such and started again; an import that broke off left nothing behind. What the
@@ -8,7 +8,7 @@ mod cluster;
 mod inbox;
 mod stop;
 
-pub use cluster::{HandedIn, hand_in_cluster};
+pub use cluster::{Submitted, submit_cluster};
 pub use inbox::{Arriving, ArrivingFile, Inbox};
 pub use stop::put_back;
 
@@ -235,7 +235,7 @@ struct Claimed {
     /// The archived delivery whose rows are loaded again, instead of files that arrived.
     reloads: Option<i64>,
     by: String,
-    handed_in: DateTime<Utc>,
+    submitted_at: DateTime<Utc>,
 }
 
 /// False when nothing waits.
@@ -290,7 +290,7 @@ async fn import(
         when_unsure: WhenUnsure::Wait,
         batch_id: job.batch_id,
         by: &job.by,
-        handed_in: job.handed_in,
+        submitted_at: job.submitted_at,
         now: clock::now(),
         progress: progress.clone(),
     };
@@ -382,7 +382,7 @@ async fn claim(db: &mut PgConnection) -> sqlx::Result<Option<Claimed>> {
                     decision: candidate.decision.as_deref().and_then(Decision::parse),
                     reloads: candidate.reloads,
                     by: candidate.created_by,
-                    handed_in: candidate.created_at,
+                    submitted_at: candidate.created_at,
                 }));
             }
             // It was cancelled while nobody worked on it.

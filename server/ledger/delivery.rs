@@ -22,14 +22,14 @@ pub async fn begin(
     db: &mut PgConnection,
     batch_id: Uuid,
     by: &str,
-    handed_in: DateTime<Utc>,
+    submitted_at: DateTime<Utc>,
 ) -> sqlx::Result<i64> {
     let mut tx = db.begin().await?;
     let delivery_id = sqlx::query_scalar!(
         "insert into deliveries (batch_id, status, created_at, created_by)
          values ($1, 'loading', $2, $3) returning delivery_id",
         batch_id,
-        handed_in,
+        submitted_at,
         by,
     )
     .fetch_one(&mut *tx)

@@ -1,4 +1,4 @@
-//! From the files someone hands in to deliveries: a manifest with the files it names is one, any other
+//! From the files someone submits to deliveries: a manifest with the files it names is one, any other
 //! file is one by itself. Files are never merged because they were chosen together.
 
 use std::collections::BTreeSet;
@@ -37,7 +37,7 @@ impl Bundle {
 /// Where a manifest's files may be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LookIn {
-    /// Only among the files handed in (an upload).
+    /// Only among the files submitted (an upload).
     Given,
     /// Also on disk, beside the manifest (the command line).
     Folders,

@@ -43,7 +43,7 @@ pub struct Import<'a> {
     pub batch_id: Uuid,
     pub by: &'a str,
     /// When the files came. Imports run side by side: one that came later may be done before.
-    pub handed_in: DateTime<Utc>,
+    pub submitted_at: DateTime<Utc>,
     pub now: DateTime<Utc>,
     pub progress: Progress,
 }
@@ -232,7 +232,7 @@ async fn load_one(
     {
         return Ok(Outcome::Ended(report));
     }
-    let delivery_id = delivery::begin(db, import.batch_id, import.by, import.handed_in).await?;
+    let delivery_id = delivery::begin(db, import.batch_id, import.by, import.submitted_at).await?;
     let load = Load {
         delivery_id,
         sources,
@@ -284,7 +284,7 @@ async fn refuse(
     message: &str,
 ) -> sqlx::Result<Outcome> {
     let sources = std::slice::from_ref(manifest);
-    let delivery_id = delivery::begin(db, import.batch_id, import.by, import.handed_in).await?;
+    let delivery_id = delivery::begin(db, import.batch_id, import.by, import.submitted_at).await?;
     delivery::discard(db, delivery_id, Ended::Refused, message).await?;
     delivery::name_files(db, delivery_id, sources).await?;
     delivery::release(db, delivery_id).await?;
@@ -520,7 +520,7 @@ async fn publish_and_record(
     Ok(published)
 }
 
-/// The question that two deliveries of one month, handed in together, raise.
+/// The question that two deliveries of one month, submitted together, raise.
 fn together(loaded: &Loaded, shared: &BTreeSet<Scope>) -> Option<String> {
     let scope =
         loaded.reading.scopes.values().map(|(scope, _)| scope).find(|scope| shared.contains(*scope))?;

@@ -74,7 +74,7 @@ join delivery_scopes theirs on theirs.scope_id = v.scope_id and theirs.delivery_
 join scopes s on s.scope_id = mine.scope_id
 where mine.delivery_id = $1 and mine.slice is not null and theirs.slice is null and not theirs.is_addition
 union all
--- Imports run side by side: what was handed in first may be ready last.
+-- Imports run side by side: what was submitted first may be ready last.
 select s.provider, s.billing_account, s.billing_month, max(v.delivery_id), '{}', '{}', '{}', false, true, null, null
 from delivery_scopes mine
 join deliveries own on own.delivery_id = mine.delivery_id

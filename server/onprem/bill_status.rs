@@ -51,10 +51,11 @@ pub enum State {
     Differs,
     /// Every amount counts as the asset register says; names or descriptions do not.
     Reworded,
-    /// It goes on: what counts of it, if anything does, is what was known when it was handed in.
+    /// It goes on: what counts of it, if anything does, is what was known when it was submitted.
     Running,
-    /// It was handed in and is being loaded.
-    HandedIn,
+    /// It was submitted and is being loaded.
+    #[serde(rename = "handed-in")]
+    Submitted,
     /// A file counts that somebody loaded, and that no asset register was asked for.
     Uploaded,
     /// The asset register says nothing of it, but something counts.
@@ -64,14 +65,14 @@ pub enum State {
 }
 
 impl State {
-    /// Whether it waits for being handed in. A month that goes on does not: each day would change it. Nor does one of
+    /// Whether it waits for being published. A month that goes on does not: each day would change it. Nor does one of
     /// which only words have changed.
     pub fn is_due(self) -> bool {
         matches!(self, Self::New | Self::Differs | Self::Gone)
     }
 
     /// Whether handing it in would change something.
-    pub fn may_be_handed_in(self) -> bool {
+    pub fn may_be_published(self) -> bool {
         self.is_due() || matches!(self, Self::Reworded | Self::Running | Self::Uploaded)
     }
 }
@@ -97,7 +98,7 @@ impl ClusterMonth {
         let month = computed.month;
         let is = |known: &Option<Vec<u8>>, sha: &Sha| known.as_deref() == Some(sha.as_slice());
         let state = match (&counts, computed.is_empty()) {
-            _ if waiting.contains(&month) => State::HandedIn,
+            _ if waiting.contains(&month) => State::Submitted,
             (None, true) => State::Empty,
             (Some(it), _) if it.revision.is_none() => State::Uploaded,
             (Some(_), true) => State::Gone,
@@ -175,7 +176,7 @@ pub async fn active_months(db: &mut PgConnection, cluster: &str) -> sqlx::Result
     Ok(counting(&mut *db, cluster).await?.len() + waiting(db, cluster).await?.len())
 }
 
-/// Months of a cluster that were handed in and are not loaded yet.
+/// Months of a cluster that were submitted and are not loaded yet.
 pub(super) async fn waiting(db: &mut PgConnection, cluster: &str) -> sqlx::Result<Vec<BillingMonth>> {
     let months = sqlx::query_scalar!(
         "select m.billing_month from cluster_months m
@@ -188,7 +189,7 @@ pub(super) async fn waiting(db: &mut PgConnection, cluster: &str) -> sqlx::Resul
     Ok(months.into_iter().map(BillingMonth::of).collect())
 }
 
-/// Keeps the asset register as it is until the transaction ends, and others from handing in months of this cluster. Answers the
+/// Keeps the asset register as it is until the transaction ends, and others from submitting months of this cluster. Answers the
 /// revision.
 pub async fn hold(db: &mut PgConnection, cluster: &str) -> sqlx::Result<i64> {
     sqlx::query!("select pg_advisory_xact_lock(hashtextextended('cluster ' || $1, 0))", cluster)
@@ -199,8 +200,8 @@ pub async fn hold(db: &mut PgConnection, cluster: &str) -> sqlx::Result<i64> {
         .await
 }
 
-/// Notes of which revision and with which batch a month is handed in, as this file.
-pub async fn note_handed_in(
+/// Notes of which revision and with which batch a month is submitted, as this file.
+pub async fn note_submitted(
     db: &mut PgConnection,
     (cluster, revision): (&str, i64),
     (month, file): (&ClusterMonth, &MonthFile),

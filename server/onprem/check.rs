@@ -30,7 +30,7 @@ pub async fn check(db: &mut PgConnection, today: NaiveDate) -> sqlx::Result<Vec<
     for month in counting(&mut tx).await? {
         match month.revision {
             Some((revision, day)) => computed_again(&mut tx, &month, revision, day, &mut equations).await?,
-            None => handed_in_by_hand(&mut tx, &month, &mut equations).await?,
+            None => imported_by_hand(&mut tx, &month, &mut equations).await?,
         }
     }
     let (_, now) = AssetRegister::current(&mut tx).await?;
@@ -159,7 +159,7 @@ async fn computed_again(
 }
 
 /// A file that somebody uploaded under this provider comes from no revision: it is named, and must be what it says.
-async fn handed_in_by_hand(
+async fn imported_by_hand(
     db: &mut PgConnection,
     it: &Counting,
     equations: &mut Vec<Equation>,

@@ -3,7 +3,7 @@
 //! - People write down what there is and what it costs: the *asset register* ([`AssetRegister`]), whose every change is a revision
 //!   with who, when and why. Nothing of it counts by itself.
 //! - A cluster's month follows from the asset register and from what meters read ([`lines`]), the same whenever it is
-//!   computed. As a file ([`bill`]) it is handed in like any bill, and is a delivery of the ledger from then on:
+//!   computed. As a file ([`bill`]) it is submitted like any bill, and is a delivery of the ledger from then on:
 //!   published, superseded by the next one of that month, undone, and traced to the revision it was computed from.
 //! - This is the book view: what a month is charged. What owning costs in comparisons, with the cost of capital, is the
 //!   economic view; the two are never added.
@@ -40,7 +40,7 @@ mod testing;
 
 pub use asset_register::{AssetRegister, Edit};
 pub use bill::{PROVIDER, bill};
-pub use bill_status::{ClusterMonth, State, deliveries_of, hold, note_handed_in};
+pub use bill_status::{ClusterMonth, State, deliveries_of, hold, note_submitted};
 pub use book_value::{AssetSchedule, YearEnd, schedules, year_ends};
 pub use capacity::{Capacity, More, capacity};
 pub use check::check;

@@ -48,7 +48,7 @@ struct Key {
 /// The last revision at which readings of a month changed.
 type ReadIn = BTreeMap<BillingMonth, i64>;
 
-/// The file of a month, as it is handed in.
+/// The file of a month, as it is submitted.
 pub struct MonthFile {
     pub bytes: Vec<u8>,
     pub sha256: Sha,
@@ -224,7 +224,7 @@ pub async fn lines_of(
     Ok(compute(move || lines_until(&asset_register, &read, &cluster.handle, month, today)).await?)
 }
 
-/// A month as it is handed in; `None` of a cluster that there is not.
+/// A month as it is submitted; `None` of a cluster that there is not.
 pub async fn file_of(
     db: &mut PgConnection,
     at: (i64, &AssetRegister),

@@ -1,11 +1,11 @@
-//! Batches: what was handed in together through the browser, how far it is, what became of each file.
+//! Batches: what was submitted together through the browser, how far it is, what became of each file.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-/// Files handed in together, as the queue knows them.
+/// Files submitted together, as the queue knows them.
 #[derive(Clone, Debug, Serialize)]
 pub struct JobLine {
     #[serde(rename = "batch")]

@@ -1,4 +1,4 @@
-//! Whatever is handed in gets an answer that names file, row, column, found and expected.
+//! Whatever is submitted gets an answer that names file, row, column, found and expected.
 
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::sync::{Arc, Mutex};

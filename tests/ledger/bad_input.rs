@@ -1,4 +1,4 @@
-//! Whatever is handed in gets an answer that says what was found and what was expected, and the ledger is as
+//! Whatever is submitted gets an answer that says what was found and what was expected, and the ledger is as
 //! it was.
 
 use std::io::Write;

@@ -33,7 +33,7 @@ async fn it_stops_and_leaves_nothing(db: PgPool) {
         when_unsure: WhenUnsure::Wait,
         batch_id: Uuid::new_v4(),
         by: "test",
-        handed_in: clock::now(),
+        submitted_at: clock::now(),
         now: clock::now(),
         progress: progress.clone(),
     };

@@ -192,10 +192,10 @@ impl Racks {
     async fn publish(&self, cluster: &str, only: Option<BillingMonth>) -> usize {
         let mut db = self.ledger.db.acquire().await.unwrap();
         let with = (&self.inbox, &self.months);
-        let handed_in = jobs::hand_in_cluster(&mut db, with, cluster, only, &self.by, now()).await.unwrap();
+        let submitted = jobs::submit_cluster(&mut db, with, cluster, only, &self.by, now()).await.unwrap();
         drop(db);
         jobs::run_pending(&self.ledger.db, &self.ledger.originals).await.unwrap();
-        handed_in.months
+        submitted.months
     }
 
     /// An entry as it is, changed.

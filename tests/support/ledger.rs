@@ -58,7 +58,7 @@ impl TestLedger {
             when_unsure,
             batch_id: Uuid::new_v4(),
             by: "test",
-            handed_in: clock::now(),
+            submitted_at: clock::now(),
             now: clock::now(),
             progress: Progress::default(),
         };

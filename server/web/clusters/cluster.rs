@@ -18,7 +18,7 @@ use crate::audit::Actor;
 use crate::changes::{Document as _, Entry as _};
 use crate::chart::Stack;
 use crate::clock;
-use crate::jobs::{self, HandedIn};
+use crate::jobs::{self, Submitted};
 use crate::money::{Currency, Decimal, Money};
 use crate::onprem::{self, AssetRegister, ClusterMonth, Component, Entry, Kind, Months, State as Stands};
 use crate::period::{BillingMonth, Period};
@@ -36,7 +36,7 @@ struct Page {
     due: Vec<(BillingMonth, Stands, Vec<Money>, Vec<Money>)>,
     /// Those of them that were final: what teams are charged in them changes.
     final_months: Vec<BillingMonth>,
-    handed_in: usize,
+    submitted: usize,
     /// Months of which only words are told otherwise since.
     reworded: Vec<BillingMonth>,
     /// How months of the table stand.
@@ -129,7 +129,7 @@ pub async fn show(
             let is_due = |it: &&ClusterMonth| it.state.is_due();
             let due = months.iter().filter(is_due);
             let due = due.map(|it| (it.month, it.state, it.counts.clone(), it.computed.clone())).collect();
-            let handed_in = months.iter().filter(|it| it.state == Stands::HandedIn).count();
+            let submitted = months.iter().filter(|it| it.state == Stands::Submitted).count();
             let gpus = months.iter().rfind(|it| !it.sums.is_empty()).map(|it| it.sums.accelerators);
             let reworded = months.iter().filter(|it| it.state == Stands::Reworded).map(|it| it.month);
             let mut states: Vec<Stands> = Vec::new();
@@ -148,7 +148,7 @@ pub async fn show(
                 charts,
                 due,
                 final_months,
-                handed_in,
+                submitted,
                 reworded: reworded.collect(),
                 states,
                 kinds,
@@ -333,7 +333,7 @@ pub struct PublishForm {
     month: Option<BillingMonth>,
 }
 
-/// Hands in months that do not count as the asset register says.
+/// Submits months that do not count as the asset register says.
 pub async fn publish(
     path: paths::ClusterPublish,
     by: Actor,
@@ -344,9 +344,9 @@ pub async fn publish(
     let (_, asset_register) = onprem::AssetRegister::current(&mut db).await?;
     asset_register.cluster(&path.cluster).ok_or(Error::NotFound)?;
     let (with, now) = ((&app.inbox, &*app.months), clock::now());
-    let handed_in = jobs::hand_in_cluster(&mut db, with, &path.cluster, form.month, &by, now).await?;
+    let submitted = jobs::submit_cluster(&mut db, with, &path.cluster, form.month, &by, now).await?;
     app.notifier.notify();
-    let HandedIn { batch, months, gone } = handed_in;
+    let Submitted { batch, months, gone } = submitted;
     let mut sentence = match batch {
         Some(_) if months == 1 => "Publishing one month.".to_owned(),
         Some(_) => format!("Publishing {months} months, each as an import of its own."),

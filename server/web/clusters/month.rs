@@ -135,7 +135,7 @@ impl Stands {
             Self::Differs => "differs from what is active",
             Self::Reworded => "only words changed",
             Self::Running => "goes on",
-            Self::HandedIn => "being loaded",
+            Self::Submitted => "being loaded",
             Self::Uploaded => "a file that somebody uploaded",
             Self::Gone => "nothing is left of it",
             Self::Empty => "nothing",
@@ -146,7 +146,7 @@ impl Stands {
     pub fn look(self) -> &'static str {
         match self {
             Self::Published => "good",
-            Self::New | Self::HandedIn => "wait",
+            Self::New | Self::Submitted => "wait",
             Self::Differs | Self::Gone => "bad",
             Self::Reworded | Self::Running | Self::Uploaded | Self::Empty => "",
         }
@@ -168,7 +168,7 @@ impl Stands {
             Self::Running => {
                 "It is not over: it shows what was known when it was published. Monthly payments are included whole from the first day, so that an hour costs more than it will."
             }
-            Self::HandedIn => "It was published and is being imported.",
+            Self::Submitted => "It was published and is being imported.",
             Self::Uploaded => {
                 "A file that somebody uploaded is active, not one made from the asset register."
             }

@@ -167,7 +167,7 @@ pub struct ImportsJson;
 #[typed_path("/imports.csv", rejection(Error))]
 pub struct ImportsCsv;
 
-/// What was handed in together.
+/// What was submitted together.
 #[derive(Clone, Copy, TypedPath, Deserialize)]
 #[typed_path("/imports/batches/{batch}", rejection(Error))]
 pub struct Batch {
