@@ -9,7 +9,7 @@ use axum::http::Uri;
 
 use crate::store::private;
 
-/// What `gpuledger` can be told. Every flag may stand before or after the command.
+/// Settings of `gpuledger`. Every flag may stand before or after the command.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Settings {
     /// Folder for original files and the private PostgreSQL.

@@ -121,7 +121,7 @@ async fn begin_as(
 }
 
 impl Attempt {
-    /// Whether the password is right. False for a wrong address, too: which of the two it is is not told, not even by how
+    /// Whether the password is right. False for a wrong address, too: which of the two it is is not shown, not even by how
     /// long it takes.
     pub async fn verify(&mut self, password: String) -> Result<bool, HashError> {
         let hash = self.account.as_mut().and_then(|account| account.hash.take());

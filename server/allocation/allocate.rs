@@ -1,4 +1,4 @@
-//! The allocation of months as of a step of the ledger: for each its mapping, and how its pools were divided.
+//! The allocation of months as of a version of the ledger: for each its mapping, and how its pools were divided.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
 -- What a month ($1) costs by its charges, and by who they are allocated to: as of a sequence ($2), by a mapping ($3) and
--- a division of pools ($4). Sides that differ would show a charge that is nobody's, or somebody's twice.
+-- a division of pools ($4). Sides that differ would show a charge that has no owner, or two.
 with counted as (
     select m.charge_key_id, sum(m.billed_cost) as billed, sum(m.effective_cost) as effective
     from monthly_costs m

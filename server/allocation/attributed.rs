@@ -266,7 +266,7 @@ impl Part<'_> {
         Ok(rows)
     }
 
-    /// What parts come to together.
+    /// What parts amount to together.
     async fn add_sum(&self, db: &mut PgConnection, parts: &[Uuid]) -> sqlx::Result<u64> {
         let mut rows = 0;
         for grain in GRAINS {
@@ -281,7 +281,7 @@ impl Part<'_> {
         Ok(rows)
     }
 
-    /// What the days of this part come to by who is charged with them.
+    /// What the days of this part amount to by who is charged with them.
     async fn add_charged_days(&self, db: &mut PgConnection) -> sqlx::Result<()> {
         let mut query = self.insert(&CHARGED_DAYS, "");
         query.push(format!("select * from {} where part_id = '{}') ka", DAYS.table, self.id));

@@ -1,4 +1,4 @@
-//! The equations of the allocation: every charge is somebody's or nobody's by name, and every pool is handed out whole.
+//! The equations of the allocation: every charge is somebody's or unallocated, and every pool is handed out whole.
 
 use sqlx::{Connection, PgConnection};
 

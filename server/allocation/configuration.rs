@@ -1,4 +1,4 @@
-//! The allocation configuration: every entry, as it stands at a step of the ledger; and what of it holds in a month.
+//! The allocation configuration: every entry, as it stands at a version of the ledger; and what of it holds in a month.
 
 use std::collections::{BTreeMap, BTreeSet};
 

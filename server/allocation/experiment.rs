@@ -58,7 +58,7 @@ impl Configuration {
         let into_handle = self.experiment_called(into).map_or_else(|| normalized(into), str::to_owned);
         let mut spellings = vec![from.to_owned()];
         let mut edits = Vec::new();
-        // Whose it is holds for the second where that is nobody's, and where it was the same in all months.
+        // Whose it is holds for the second where that is unallocated, and where it was the same in all months.
         let mut written = self.experiments().filter(|(_, it)| it.handle == from).map(|(_, it)| it);
         let known = written.next().filter(|_| written.next().is_none()).cloned().unwrap_or_default();
         let own_name = Some(known.name).filter(|name| !name.is_empty() && normalized(name) != from);

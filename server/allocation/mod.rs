@@ -1,7 +1,7 @@
 //! Allocation: every charge has an owner, a pool of shared costs, or is unallocated by name.
 //!
 //! What people write stands in the [`Configuration`]: teams, projects, cost centres, experiments, what tags mean, rules, pools.
-//! Changing it is a step of the ledger, so a page that is asked as of an earlier one allocates as it did then.
+//! Changing it is a version of the ledger, so a page that is asked as of an earlier one allocates as it did then.
 //! For each month the configuration says, of every charge key, whose it is ([`Attributor`]), and of every pool, how it is
 //! divided ([`divide`]). Both are plain functions; what they answer is kept under a hash of what they were asked, never
 //! changed and never out of date. No charge is touched by any of it.

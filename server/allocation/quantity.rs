@@ -1,5 +1,5 @@
 //! Quantities: how many training runs, tokens or requests somebody had on a day. Shared costs can be divided by them,
-//! and they tell what a unit costs. Entering them is a step of the ledger, and what they were before is kept.
+//! and they tell what a unit costs. Entering them is a version of the ledger, and what they were before is kept.
 
 use std::fmt;
 
@@ -55,7 +55,7 @@ pub async fn set_quantities(
     now: DateTime<Utc>,
 ) -> sqlx::Result<Entered> {
     let mut tx = db.begin().await?;
-    let sequence = ledger::begin_step(&mut tx).await?;
+    let sequence = ledger::begin_version(&mut tx).await?;
     let kinds: Vec<&str> = quantities.iter().map(|it| it.kind.as_str()).collect();
     let owners: Vec<&str> = quantities.iter().map(|it| it.owner.as_str()).collect();
     let units: Vec<&str> = quantities.iter().map(|it| it.unit.as_str()).collect();
@@ -98,7 +98,7 @@ pub async fn set_quantities(
     if changed == 0 {
         return Ok(Entered { sequence: None, changed, unchanged });
     }
-    ledger::end_step(&mut tx, sequence, None, "allocation", &by.name, now).await?;
+    ledger::end_version(&mut tx, sequence, None, "allocation", &by.name, now).await?;
     let details = match quantities {
         [only] => json!(only),
         _ => json!({ "changed": changed, "unchanged": unchanged }),
@@ -119,7 +119,7 @@ pub async fn remove_quantities(
     now: DateTime<Utc>,
 ) -> sqlx::Result<u64> {
     let mut tx = db.begin().await?;
-    let sequence = ledger::begin_step(&mut tx).await?;
+    let sequence = ledger::begin_version(&mut tx).await?;
     let days = month.days();
     let removed = sqlx::query!(
         "update quantities set until_sequence = $1
@@ -137,7 +137,7 @@ pub async fn remove_quantities(
     if removed == 0 {
         return Ok(0);
     }
-    ledger::end_step(&mut tx, sequence, None, "allocation", &by.name, now).await?;
+    ledger::end_version(&mut tx, sequence, None, "allocation", &by.name, now).await?;
     let details = json!({ "removed": removed, "month": month, "kind": kind, "owner": owner, "unit": unit });
     audit::record(&mut tx, by, Verb::QuantitiesRemoved, &Object::Other("quantities"), details, now).await?;
     tx.commit().await?;

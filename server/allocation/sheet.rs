@@ -245,7 +245,7 @@ impl Sheet {
         })
     }
 
-    /// The columns that a file has. Everything that is wrong with them is told at once.
+    /// The columns that a file has. Everything that is wrong with them is shown at once.
     fn read_header(self, header: &csv::StringRecord) -> Result<Vec<&'static str>, RefusedFile> {
         let needed: &[&str] = if self == Self::Accounts { &["account", "team"] } else { &["name"] };
         let (mut columns, mut unknown, mut twice) = (Vec::new(), Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! Who could own a charge that nobody owns, and why. Pure.
+//! Who could own a charge that is unallocated, and why. Pure.
 //!
 //! What is the surest comes first:
 //!
@@ -215,7 +215,7 @@ fn tag_of<'a>(
 
 /// Who has most of it, and what part; `None` where nobody has four fifths.
 fn leading(costs: &BTreeMap<String, Decimal>) -> Option<(&str, Decimal)> {
-    // Of credits beside costs no part can be told.
+    // Of credits beside costs no part is known.
     if costs.values().any(Decimal::is_negative) {
         return None;
     }

@@ -1,4 +1,4 @@
--- The sums of a month ($1) as of a sequence ($2) that pages read, beside what its rollups come to under a mapping ($3): by
+-- The sums of a month ($1) as of a sequence ($2) that pages read, beside what its rollups amount to under a mapping ($3): by
 -- key ($5), and by owner, day and item (the parts $4). A line for each kind: how many sums there are, and how many differ in
 -- any amount.
 with counting as (

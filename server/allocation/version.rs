@@ -7,7 +7,7 @@ use crate::changes::Document as _;
 use crate::ledger;
 use crate::period::BillingMonth;
 
-/// The last step of the ledger up to this one that changed the configuration or quantities; 0: none. Books between two such
+/// The last version of the ledger up to this one that changed the configuration or quantities; 0: none. Books between two such
 /// steps are the same.
 pub async fn version(db: &mut PgConnection, sequence: i64) -> sqlx::Result<i64> {
     sqlx::query_scalar!(

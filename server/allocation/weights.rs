@@ -173,7 +173,7 @@ async fn used(db: &mut PgConnection, parts: &[Uuid]) -> sqlx::Result<Vec<Used>> 
 impl Weights {
     fn add(&mut self, spent: Spent, month: BillingMonth, rates: &Rates, weighed_in: &mut WeighedIn) {
         if spent.team.is_empty() && spent.pool.is_empty() {
-            // What is nobody's weighs nothing, in whatever currency.
+            // What is unallocated weighs nothing, in whatever currency.
             return;
         }
         let cost = weighed_in.convert(spent.cost, &spent.currency, month, rates);

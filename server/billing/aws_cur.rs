@@ -1,5 +1,5 @@
 //! AWS Cost and Usage Report (legacy): `lineItem/UnblendedCost`, or in snake case as Athena has it.
-//! How a row becomes a charge is told in [`super::aws`].
+//! How a row becomes a charge is described in [`super::aws`].
 
 use super::aws;
 use super::header::{Columns, Header};

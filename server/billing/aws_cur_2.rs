@@ -1,6 +1,6 @@
 //! AWS CUR 2.0 (Data Exports): snake case, a fixed schema of which the owner's SQL may leave columns out,
 //! and four maps as JSON text (`resource_tags`, `cost_category`, `product`, `discount`).
-//! How a row becomes a charge is told in [`super::aws`].
+//! How a row becomes a charge is described in [`super::aws`].
 
 use super::aws;
 use super::header::{Columns, Header};
@@ -22,8 +22,8 @@ impl Format for AwsCur2 {
         aws::MANDATORY
     }
 
-    /// The maps, or columns that the legacy report never had. Without any of them the two cannot be told
-    /// apart, and need not be: they are read alike.
+    /// The maps, or columns that the legacy report never had. Without any of them the two cannot be
+    /// distinguished, and need not be: they are read the same way.
     fn recognizes(&self, header: &Header) -> bool {
         let is_snake = header.names().iter().any(|name| name == "line_item_unblended_cost");
         is_snake

@@ -42,7 +42,7 @@ pub(super) struct Records {
     buffer: Vec<u8>,
     filled: usize,
     at_end: bool,
-    /// An error of the input that is told once everything before it was read.
+    /// An error of the input that is shown once everything before it was read.
     failure: Option<io::Error>,
     /// Start of the current record in `buffer`, and of the next one.
     start: usize,

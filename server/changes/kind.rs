@@ -52,7 +52,7 @@ impl Kind {
     /// pages say of the ledger, so its versions are the ledger's.
     pub(super) async fn begin(self, db: &mut PgConnection) -> sqlx::Result<i64> {
         match self {
-            Self::Allocation => ledger::begin_step(db).await,
+            Self::Allocation => ledger::begin_version(db).await,
             Self::AssetRegister | Self::Prices => {
                 sqlx::query_scalar!(
                     r#"select version + 1 as "next!" from documents where kind = $1 for update"#,
@@ -73,7 +73,7 @@ impl Kind {
         now: DateTime<Utc>,
     ) -> sqlx::Result<()> {
         match self {
-            Self::Allocation => ledger::end_step(db, version, None, "allocation", by, now).await,
+            Self::Allocation => ledger::end_version(db, version, None, "allocation", by, now).await,
             Self::AssetRegister | Self::Prices => {
                 sqlx::query!("update documents set version = $2 where kind = $1", self as Self, version)
                     .execute(db)

@@ -57,7 +57,7 @@ fn draw_marks(stack: &Stack, columns: &[Column], frame: &Frame, area: &Area<'_>)
             draw(Mark::Text { class: "label", text, at: [(f64::midpoint(from, to), low)], by: (0, 18) })?;
         }
     }
-    // Over the columns, so that what hangs below the line is told from what stands on it.
+    // Over the columns, so that what hangs below the line is distinguished from what stands on it.
     draw(Mark::Line { class: "base", ends: [(0.0, 0.0), (end, 0.0)] })
 }
 

@@ -58,7 +58,7 @@ struct Account {
     password: String,
 }
 
-/// Where a demonstration lies unless it is told otherwise: never where real data lies.
+/// Where a demonstration lies unless somebody says otherwise: never where real data lies.
 pub fn default_data_dir(of_others: &Path) -> PathBuf {
     if of_others.is_absolute() { of_others.with_file_name("gpuledger-demo") } else { PathBuf::from("demo") }
 }

@@ -105,7 +105,7 @@ struct Session {
     by: Actor,
 }
 
-/// Whoever runs the command, by the name of the machine's user, or their number where the name is not told.
+/// Whoever runs the command, by the name of the machine's user, or their number where the name is not known.
 fn whoever_runs_this() -> Actor {
     let described = ["SUDO_USER", "USER", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok());
     let user = described.filter(|user| !user.is_empty());

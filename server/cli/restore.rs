@@ -37,7 +37,7 @@ pub async fn run(settings: &Settings, json: bool, arguments: Arguments) -> anyho
     let is_private = settings.database_url().is_none() && matches!(database(settings)?, Database::Private(_));
     backup::expect_room(data_dir, &folder, is_private)?;
     private::make_directory(data_dir)?;
-    // Before a private database is made, which takes a while: whoever comes to it meanwhile is told.
+    // Before a private database is made, which takes a while: whoever comes to it meanwhile is warned.
     let originals = Room::begin(data_dir)?;
     let store = match Store::find(&database(settings)?).await {
         Ok(store) => store,

@@ -86,7 +86,7 @@ pub struct Package {
     pub damaged: u64,
 }
 
-/// What the good rows of a bill come to. Rows that are damaged or left out are still in these sums.
+/// What the good rows of a bill amount to. Rows that are damaged or left out are still in these sums.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sums {
     pub rows: u64,

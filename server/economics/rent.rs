@@ -1,4 +1,4 @@
-//! What renting comes to at a price.
+//! What renting amounts to at a price.
 //!
 //! - an hour of one accelerator = price of the instance ÷ accelerators in it
 //! - cost = accelerators × hours × price

@@ -30,7 +30,7 @@ impl Missing {
     }
 }
 
-/// Writes what a document in another currency leaves out, converted; what cannot be converted is told.
+/// Writes what a document in another currency leaves out, converted; what cannot be converted is shown.
 pub fn convert(document: &mut Value) -> Vec<Missing> {
     let currency = document.get("currency").and_then(Value::as_str).unwrap_or(SHIPPED);
     if currency == SHIPPED {

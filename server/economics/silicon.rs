@@ -66,7 +66,7 @@ impl Default for Porting {
     }
 }
 
-/// What moving comes to.
+/// What moving amounts to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Ported {
     /// Money for a week of an engineer.
@@ -125,7 +125,7 @@ impl Porting {
         if each > Decimal::ZERO { quotient(cost, each) } else { None }
     }
 
-    /// What moving comes to.
+    /// What moving amounts to.
     ///
     /// # Errors
     /// What cannot be computed with, in words.

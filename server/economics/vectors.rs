@@ -96,7 +96,7 @@ impl Vectors {
     /// # Errors
     /// What cannot be computed with, in words.
     pub fn cost(&self) -> Result<VectorsCost, Refused> {
-        // Prices that are odd are told where it is known what a dollar is worth.
+        // Prices that are odd are shown where it is known what a dollar is worth.
         check::vectors(self).warnings_or_refused()?;
         let number = |name, value| term(name, value, Unit::Number);
         let vectors = Decimal::from(self.vectors as i64);

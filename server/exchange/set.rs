@@ -1,4 +1,4 @@
-//! Keeping rates: setting them is a step of the ledger, and what they were before is kept.
+//! Keeping rates: setting them is a version of the ledger, and what they were before is kept.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use serde::Serialize;
@@ -47,7 +47,7 @@ pub async fn set(
     now: DateTime<Utc>,
 ) -> sqlx::Result<Change> {
     let mut tx = db.begin().await?;
-    let sequence = ledger::begin_step(&mut tx).await?;
+    let sequence = ledger::begin_version(&mut tx).await?;
     let months: Vec<NaiveDate> = rates.iter().map(|rate| rate.month.first_day()).collect();
     let currencies: Vec<&str> = rates.iter().map(|rate| rate.currency.as_str()).collect();
     let quoted_in: Vec<&str> = rates.iter().map(|rate| rate.quoted_in.as_str()).collect();
@@ -91,7 +91,7 @@ pub async fn set(
     if changed == 0 {
         return Ok(Change { sequence: None, changed, unchanged });
     }
-    ledger::end_step(&mut tx, sequence, None, "rates", &by.name, now).await?;
+    ledger::end_version(&mut tx, sequence, None, "rates", &by.name, now).await?;
     let details = match rates {
         [only] => {
             json!({ "month": only.month, "currency": only.currency, "quoted_in": only.quoted_in, "rate": only.rate })
@@ -136,7 +136,7 @@ pub async fn remove(
     now: DateTime<Utc>,
 ) -> sqlx::Result<Option<i64>> {
     let mut tx = db.begin().await?;
-    let sequence = ledger::begin_step(&mut tx).await?;
+    let sequence = ledger::begin_version(&mut tx).await?;
     let removed = sqlx::query!(
         "update exchange_rates set until_sequence = $1
          where until_sequence is null and billing_month = $2 and currency = $3 and quoted_in = $4",
@@ -150,7 +150,7 @@ pub async fn remove(
     if removed.rows_affected() == 0 {
         return Ok(None);
     }
-    ledger::end_step(&mut tx, sequence, None, "rates", &by.name, now).await?;
+    ledger::end_version(&mut tx, sequence, None, "rates", &by.name, now).await?;
     let details = json!({ "month": month, "currency": currency, "quoted_in": quoted_in });
     audit::record(&mut tx, by, Verb::RateRemoved, &Object::Other("exchange rates"), details, now).await?;
     tx.commit().await?;
@@ -293,7 +293,7 @@ pub async fn set_reporting_currency(
     now: DateTime<Utc>,
 ) -> sqlx::Result<()> {
     let mut tx = db.begin().await?;
-    let sequence = ledger::begin_step(&mut tx).await?;
+    let sequence = ledger::begin_version(&mut tx).await?;
     let before = chosen_reporting_currency(&mut tx).await?;
     sqlx::query!(
         "update reporting_currencies set until_sequence = $1 where until_sequence is null",
@@ -309,7 +309,7 @@ pub async fn set_reporting_currency(
     .execute(&mut *tx)
     .await?;
     // Shared costs are weighed in it.
-    ledger::end_step(&mut tx, sequence, None, "allocation", &by.name, now).await?;
+    ledger::end_version(&mut tx, sequence, None, "allocation", &by.name, now).await?;
     let details = json!({ "before": before, "after": currency });
     let object = Object::Other("reporting currency");
     audit::record(&mut tx, by, Verb::ReportingCurrencySet, &object, details, now).await?;

@@ -12,7 +12,7 @@ const AMORTIZED_RATE: u64 = 300;
 const RECURRING_RATE: u64 = 250;
 const HOURS_OF_A_YEAR: u64 = 8760;
 
-/// What the month comes to, for the charges at its end.
+/// What the month amounts to, for the charges at its end.
 #[derive(Default)]
 pub(crate) struct Books {
     pub(crate) rows: u64,

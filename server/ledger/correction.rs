@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use sqlx::PgConnection;
 
-/// The column that stands beside the rejected rows which people take away to correct. Each cell is a [`Mark`].
+/// The column that stands beside the rejected rows which people download to correct. Each cell is a [`Mark`].
 pub const CORRECTED: &str = "gpuledger/Row";
 
 /// Names a rejected row: `delivery-12/file-0/row-4711`. In words, since spreadsheets take `12/1/47` for a date.

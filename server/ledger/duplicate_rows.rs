@@ -18,7 +18,7 @@ use super::identities::{First, Identities, Repeated};
 /// Identities of rows in one line of the database.
 const PART: usize = 1 << 13;
 
-/// What earlier reading told.
+/// What earlier reading found.
 #[derive(Debug, Default)]
 pub struct Known {
     repeated: Repeated,

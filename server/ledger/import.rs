@@ -437,7 +437,7 @@ async fn settle(
     Ok(report)
 }
 
-/// What a file that holds itself twice comes to.
+/// What a file that holds itself twice amounts to.
 fn repeated_rows(rows: u64) -> String {
     let (are, count) = if rows == 1 { ("row is", "counts") } else { ("rows are", "count") };
     format!(

@@ -68,7 +68,8 @@ pub use partition::Partition;
 pub use payer::Payer;
 pub use progress::Progress;
 pub use publish::{
-    Decision, Published, Question, Reason, Shortfall, Undone, begin_step, end_step, publish, sequence, undo,
+    Decision, Published, Question, Reason, Shortfall, Undone, begin_version, end_version, publish, sequence,
+    undo,
 };
 pub use reload::{LoadedAgain, Reload};
 pub use row::{OriginalColumn, OriginalRow, RowsOf, original_row};

@@ -169,7 +169,7 @@ pub async fn publish(
         overlap::compare(&mut *db, delivery_id, Change::Publish(decision.unwrap_or(Decision::Replace)))
             .await?;
     let mut tx = db.begin().await?;
-    let sequence = begin_step(&mut tx).await?;
+    let sequence = begin_version(&mut tx).await?;
     if !is_undecided(&mut tx, delivery_id).await? {
         return Ok(Published::Already);
     }
@@ -210,7 +210,7 @@ pub async fn publish_corrected(
 ) -> sqlx::Result<Published> {
     let compared = overlap::compare(&mut *db, delivery_id, Change::Publish(Decision::Add)).await?;
     let mut tx = db.begin().await?;
-    let sequence = begin_step(&mut tx).await?;
+    let sequence = begin_version(&mut tx).await?;
     if !is_undecided(&mut tx, delivery_id).await? {
         return Ok(Published::Already);
     }
@@ -294,7 +294,7 @@ pub async fn undo(
             .await?;
     let compared = overlap::compare(&mut *db, delivery_id, Change::Undo).await?;
     let mut tx = db.begin().await?;
-    let sequence = begin_step(&mut tx).await?;
+    let sequence = begin_version(&mut tx).await?;
     let undone = sqlx::query!(
         "update deliveries set status = 'undone', undone_sequence = $2
          where delivery_id = $1 and status = 'loaded'",
@@ -347,13 +347,13 @@ pub async fn sequence(db: &mut PgConnection) -> sqlx::Result<i64> {
 }
 
 /// The sequence of a step about to be made. Locks the ledger's one row, so that steps happen one after the
-/// other; the transaction ends with [`end_step`], or nothing happened.
-pub async fn begin_step(db: &mut PgConnection) -> sqlx::Result<i64> {
+/// other; the transaction ends with [`end_version`], or nothing happened.
+pub async fn begin_version(db: &mut PgConnection) -> sqlx::Result<i64> {
     sqlx::query_scalar!(r#"select sequence + 1 as "next!" from ledger for update"#).fetch_one(db).await
 }
 
 /// Writes a step down and moves the ledger on to its sequence.
-pub async fn end_step(
+pub async fn end_version(
     db: &mut PgConnection,
     sequence: i64,
     delivery_id: Option<i64>,
@@ -375,7 +375,7 @@ pub async fn end_step(
     Ok(())
 }
 
-/// Brings what counts up to date, as a step of the ledger: where the delivery can change it, and nowhere else.
+/// Brings what counts up to date, as a version of the ledger: where the delivery can change it, and nowhere else.
 async fn advance(
     db: &mut PgConnection,
     sequence: i64,
@@ -390,7 +390,7 @@ async fn advance(
             .await?;
     sqlx::query_file!("server/ledger/close_visibility.sql", sequence, &touched).execute(&mut *db).await?;
     sqlx::query_file!("server/ledger/open_visibility.sql", sequence, &touched).execute(&mut *db).await?;
-    end_step(db, sequence, Some(delivery_id), action, by, now).await
+    end_version(db, sequence, Some(delivery_id), action, by, now).await
 }
 
 /// Why the delivery should not simply replace what is visible in its scopes.

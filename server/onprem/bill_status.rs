@@ -1,4 +1,4 @@
-//! From an asset register to the ledger: how each month of a cluster stands, what counts against what it comes to.
+//! From an asset register to the ledger: how each month of a cluster stands, what counts against what it amounts to.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::months::MonthFile;
 use crate::money::{Currency, Decimal, Money};
 use crate::period::BillingMonth;
 
-/// A month of a cluster: what counts, and what it comes to by the asset register as it is.
+/// A month of a cluster: what counts, and what it amounts to by the asset register as it is.
 #[derive(Clone, Debug, Serialize)]
 pub struct ClusterMonth {
     pub month: BillingMonth,
@@ -27,7 +27,7 @@ pub struct ClusterMonth {
     // The name is a contract with scripts.
     #[serde(rename = "reckoned")]
     pub computed: Vec<Money>,
-    /// What it comes to, added up.
+    /// What it amounts to, added up.
     #[serde(skip)]
     pub sums: Arc<ComputedBill>,
 }

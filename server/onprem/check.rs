@@ -20,7 +20,7 @@ use crate::ledger::Equation;
 use crate::money::Decimal;
 use crate::period::BillingMonth;
 
-/// Decimals of accelerator-hours, more than a month of a third of an accelerator needs to be told from another.
+/// Decimals of accelerator-hours, more than a month of a third of an accelerator needs to be distinguished from another.
 const HOURS_PLACES: u8 = 12;
 
 /// Checks every month of a cluster that counts, and the asset register as it is.

@@ -94,7 +94,7 @@ impl ComputedBill {
         self.summaries.is_empty()
     }
 
-    /// What it comes to in a currency; hours and energy are those of all.
+    /// What it amounts to in a currency; hours and energy are those of all.
     pub fn summary(&self, currency: &Currency) -> MonthSummary {
         let known = self.summaries.iter().find(|it| it.currency == *currency).cloned();
         known.unwrap_or_else(|| {

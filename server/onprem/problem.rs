@@ -181,7 +181,7 @@ impl<'a> Found<'a> {
             let is_unit = number.parse().is_ok_and(|number: u32| {
                 (1..=several.count).contains(&number) && several.unit(number) == alone.name
             });
-            // Of the two the one that came later is told, and once.
+            // Of the two the one that came later is shown, and once.
             let later = id.max(*other);
             if let Some(entry) =
                 asset_register.entries.get(&later).filter(|_| is_unit && described.insert(later))

@@ -8,7 +8,7 @@ use super::month::{Component, Line};
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
 
-/// What a month comes to in one currency.
+/// What a month amounts to in one currency.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MonthSummary {
     pub month: BillingMonth,

@@ -68,7 +68,7 @@ pub enum Attention {
     Provisional { provider: String, month: BillingMonth, accounts: usize },
 }
 
-/// What needs attention, the most urgent kind first. `standing` is that of everything in the period, whose last
+/// What needs attention, the most urgent kind first. `data_status` is that of everything in the period, whose last
 /// month is compared with the one before it; months of our own clusters are those up to `today`.
 pub(super) async fn attention(
     db: &mut PgConnection,

@@ -1,4 +1,4 @@
-//! Budgets beside what was spent: the period that goes on, what it will come to, and the periods before.
+//! Budgets beside what was spent: the period that goes on, what it will amount to, and the periods before.
 //!
 //! Spend is effective cost, of a team with the teams inside it and its part of shared costs, each month as the
 //! organization was then. It is converted into the budget's currency with the month's rates.

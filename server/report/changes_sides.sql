@@ -1,5 +1,5 @@
 -- The deliveries that count in the scopes of delivery $1 before and after it. For one that was published: at the
--- step of the ledger before its own and at its own. For one that waits: now, and were it published to replace.
+-- version of the ledger before its own and at its own. For one that waits: now, and were it published to replace.
 with mine as (
     select ds.scope_id, s.billing_month, d.status, d.published_sequence as published
     from deliveries d

@@ -29,7 +29,7 @@ pub struct Chargeback {
 /// What a team is charged.
 #[derive(Clone, Debug, Serialize)]
 pub struct TeamLine {
-    /// Null: nobody's, the unallocated part.
+    /// Null: the unallocated part.
     pub team: Option<String>,
     pub name: String,
     /// The name of the team that it is a part of, as of the last month, where the viewer sees that.

@@ -183,7 +183,7 @@ pub(super) struct Selection<'a> {
     pub allocation: &'a Allocation,
 }
 
-/// Keys of a selection in the order of their costs, the largest first, and what all of them come to.
+/// Keys of a selection in the order of their costs, the largest first, and what all of them amount to.
 #[derive(Debug)]
 pub(super) struct Ranked {
     count: i64,

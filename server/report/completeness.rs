@@ -130,7 +130,7 @@ pub async fn final_months(
     Ok(found)
 }
 
-/// The first step of the ledger at which every bill of a month that counts at a step was there, and final: it named its
+/// The first version of the ledger at which every bill of a month that counts at a step was there, and final: it named its
 /// invoices, or one was entered. `None` where there was none.
 pub async fn final_since(
     db: &mut PgConnection,

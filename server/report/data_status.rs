@@ -8,7 +8,7 @@ use super::{CostBasis, Filter, Grouping, Question, Spend};
 use crate::exchange::Used;
 use crate::money::Currency;
 
-/// The step of the ledger, the cost and the currency of an answer, and what is missing from it.
+/// The version of the ledger, the cost and the currency of an answer, and what is missing from it.
 #[derive(Clone, Debug, Serialize)]
 pub struct DataStatus {
     pub sequence: i64,

@@ -13,7 +13,7 @@ use crate::changes::{self, Kind, Outline, Status};
 pub struct Event {
     pub at: DateTime<Utc>,
     pub by: String,
-    /// The step of the ledger that it is; null for what changed nothing yet, or never.
+    /// The version of the ledger that it is; null for what changed nothing yet, or never.
     pub sequence: Option<i64>,
     /// What it is about was undone by it.
     pub is_undo: bool,
@@ -61,7 +61,7 @@ pub async fn events(
     found(db, asked, None, first, limit).await
 }
 
-/// What these steps of the ledger are, the latest first.
+/// What these versions of the ledger are, the latest first.
 pub(super) async fn events_at(db: &mut PgConnection, steps: &[i64]) -> sqlx::Result<Vec<Event>> {
     Ok(found(db, Events::default(), Some(steps), 0, i64::MAX).await?.0)
 }

@@ -11,7 +11,7 @@ use crate::exchange;
 use crate::money::{Currency, Decimal};
 use crate::period::Period;
 
-/// Months up to the latest whose costs are told.
+/// Months up to the latest whose costs are shown.
 const MONTHS: u32 = 12;
 
 /// Two experiments that become one, with who pays for each.
@@ -58,7 +58,7 @@ pub async fn merges(
         for experiment in [from, into] {
             asked.filters = vec![Filter::keep(Grouping::Experiment, vec![experiment.clone()])];
             let spend = answers.spend(db, &asked).await?;
-            // Both are told in one currency.
+            // Both are shown in one currency.
             asked.currency =
                 asked.currency.or_else(|| spend.currency.filter(|_| asked.convert_into.is_none()));
             let teams = spend.groups.into_iter().filter(|group| !group.cost.amount.is_zero());

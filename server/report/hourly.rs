@@ -3,7 +3,7 @@
 //! It reads rows of days, which carry their 24 hours. Hours are UTC. What names no hour of its day is spread over that
 //! day; what is of more than a day (machines of our own are stated by the month) from its day to the end of its billing
 //! month; and what is of a day outside the period over its billing month. So the hours of a period sum to those that
-//! spend shows for the same question, less those of shared costs, which are nobody's hours alone.
+//! spend shows for the same question, less those of shared costs, which are hours of no one team.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -30,7 +30,7 @@ pub struct Changes {
     pub cost: CostBasis,
     /// It waits for a decision: this is what would change if it replaced.
     pub is_preview: bool,
-    /// The step of the ledger at which it was published.
+    /// The version of the ledger at which it was published.
     pub sequence: Option<i64>,
     /// One per currency.
     pub totals: Vec<ChangeTotal>,

@@ -45,7 +45,7 @@ pub(super) async fn machines_of(
         first: question.period.first(),
         last: question.period.last(),
     };
-    // Of shared costs a lead is not told what they are made of.
+    // Of shared costs a lead is not shown what they are made of.
     let mut query = QueryBuilder::<Postgres>::new("select ");
     for name in ["provider", "instance_type", "accelerator"] {
         query.push(format!("{} as {name}, ", rows.visible(name)));

@@ -127,7 +127,7 @@ pub async fn overview(
     let by_accelerator = answers.spend(db, &by_accelerator).await?;
     let previous_by_accelerator = answers.spend(db, &of_previous).await?;
 
-    // Who sees everything is told what is missing anywhere in the year.
+    // Who sees everything is shown what is missing anywhere in the year.
     let sees_everything = *viewer == Viewer::Everything;
     let known = if sees_everything { year } else { both };
     let completeness = answers.completeness(db, known, viewer, sequence).await?;
@@ -160,7 +160,7 @@ pub async fn overview(
     }))
 }
 
-/// The providers of a month; `standing` comes by provider.
+/// The providers of a month; `data_status` comes by provider.
 fn states_of(month: BillingMonth, completeness: &[Completeness]) -> Vec<State> {
     let of_month: Vec<&Completeness> = completeness.iter().filter(|scope| scope.month == month).collect();
     let of_provider = |scopes: &[&Completeness]| State {

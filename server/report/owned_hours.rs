@@ -112,7 +112,7 @@ async fn price_of(
     Ok(owned.price(&on_accounts.groups, hours))
 }
 
-/// What of a question is owned and of accounts that are told.
+/// What of a question is owned and of accounts that are shown.
 fn direct(question: &Question, is_divided: bool) -> Question {
     let owned = question.only(Grouping::Pricing, vec![PricingCategory::Owned.as_str().to_owned()]);
     if is_divided { owned.direct() } else { owned }

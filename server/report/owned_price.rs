@@ -18,7 +18,7 @@ const FINE: u8 = 18;
 /// Decimals of what is stated.
 const CENTS: u8 = 2;
 
-/// The parts of a price, which sum to it. Of everyone the price of what is direct is told in one figure: by its parts it
+/// The parts of a price, which sum to it. Of everyone the price of what is direct is shown in one figure: by its parts it
 /// would tell what another team's machines cost.
 #[derive(Clone, Debug, Serialize)]
 pub struct OwnedPrice {

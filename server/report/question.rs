@@ -116,7 +116,7 @@ pub struct Question {
     pub viewer: Viewer,
     /// Of what the viewer sees only what belongs to this team, and in each month to those that are inside it then.
     pub of_team: Option<String>,
-    /// Who asks sees everything, and the viewer only says how it is told: a step of the past keeps the teams that it had.
+    /// Who asks sees everything, and the viewer only says how it is shown: a step of the past keeps the teams that it had.
     pub sees_everything: bool,
     /// Who asks may not see which billing account pays: it is taken out where resources and tags name it.
     pub hides_payers: bool,

@@ -53,8 +53,8 @@ impl TeamParts {
     }
 }
 
-/// Of each shared cost that a team has a part in, why that part changed. Of the whole everybody with a part is told
-/// what it comes to.
+/// Of each shared cost that a team has a part in, why that part changed. Of the whole everybody with a part is shown
+/// what it amounts to.
 pub(super) async fn shared_movements(
     db: &mut PgConnection,
     answers: &Answers,

@@ -1,4 +1,4 @@
-//! What tables of a period have in common: what it comes to, and the figures of a line.
+//! What tables of a period have in common: what it amounts to, and the figures of a line.
 
 use serde::Serialize;
 
@@ -6,7 +6,7 @@ use super::{DataStatus, Group, Question, Spend};
 use crate::money::{Decimal, Money};
 use crate::period::Period;
 
-/// What a period comes to. Lines sum to it exactly.
+/// What a period amounts to. Lines sum to it exactly.
 #[derive(Clone, Debug, Serialize)]
 pub struct Whole {
     pub period: Period,

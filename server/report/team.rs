@@ -21,7 +21,7 @@ use crate::period::{BillingMonth, Period};
 
 /// Groups of a breakdown that are named; the others are added up.
 const NAMED: usize = 8;
-/// Movements that are told.
+/// Movements that are shown.
 const MOVEMENTS: usize = 10;
 /// Months of the chart.
 const MONTHS: u32 = 12;
@@ -103,9 +103,9 @@ pub struct TeamReport {
     pub state: Finality,
     /// Months that were final as something else; what made them so stands on the statement.
     pub restated: Vec<Restated>,
-    /// What units cost it, as quantities and rates stand now; none as of earlier steps of the ledger.
+    /// What units cost it, as quantities and rates stand now; none as of earlier versions of the ledger.
     pub units: Vec<TeamUnit>,
-    /// Its budgets of a month, as they stand now; none of longer periods and of earlier steps of the ledger.
+    /// Its budgets of a month, as they stand now; none of longer periods and of earlier versions of the ledger.
     pub budgets: Vec<BudgetLine>,
     #[serde(skip)]
     pub year: Spend,
@@ -127,7 +127,7 @@ pub struct Part {
 pub struct Breakdown {
     pub by: Grouping,
     pub groups: Vec<Group>,
-    /// What each of them comes to in cents, which sum to those of what is broken down.
+    /// What each of them amounts to in cents, which sum to those of what is broken down.
     pub stated: Vec<Decimal>,
 }
 
@@ -384,7 +384,7 @@ fn moved_teams(direct: &Part, stayed: &Variance, spend: &Spend) -> Option<Moveme
     Some(Movement::named("Teams that joined or left".to_owned(), previous, cost, currency))
 }
 
-/// What did not move is no movement. Shared costs, of which no provider is told, go by their names.
+/// What did not move is no movement. Shared costs, of which no provider is shown, go by their names.
 fn largest(direct: &[Movement], teams: Option<&Movement>, shared: &[SharedMovement]) -> Vec<Movement> {
     let shared = shared.iter().map(SharedMovement::as_movement);
     let moved = direct.iter().chain(teams).cloned().chain(shared).filter(|it| !it.change.is_zero());

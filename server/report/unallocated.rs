@@ -1,4 +1,4 @@
-//! What nobody owns: how much of a period it is, how that changed, which keys it is, and who could own them.
+//! What is unallocated: how much of a period it is, how that changed, which keys it is, and who could own them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -20,7 +20,7 @@ use crate::allocation::{Attributor, Facts, KeyRow, MonthConfiguration, Neighbour
 use crate::money::Decimal;
 use crate::period::{BillingMonth, Period};
 
-/// Months that coverage is told for: one sees the same month of the year before.
+/// Months that coverage is shown for: one sees the same month of the year before.
 const MONTHS: u32 = 13;
 const PLACES: u8 = 6;
 
@@ -78,7 +78,7 @@ pub struct MonthCoverage {
     pub stated: StatedCoverage,
 }
 
-/// A charge key that nobody owns, or owns a part of.
+/// A charge key that is unallocated, whole or in part.
 #[derive(Clone, Debug, Serialize)]
 pub struct UnallocatedKey {
     pub charge_key_id: Uuid,
@@ -149,7 +149,7 @@ impl Answers {
         found.data_status.rates.retain(|used| used.month >= question.period.first());
         found.data_status.previous_unconverted.clear();
         let Some(total) = &spend.total else { return Ok(found) };
-        // The months before are told in the same currency, whichever was the most used one in them.
+        // The months before are shown in the same currency, whichever was the most used one in them.
         let asked = asked.beside(&spend);
         let mut amounts = MonthChargesAndCredits::default();
         for month in question.period.months() {
@@ -222,7 +222,7 @@ impl Answers {
 }
 
 impl StatedCoverage {
-    /// Of the cents of teams and, under no name, of what is nobody's.
+    /// Of the cents of teams and, under no name, of what is unallocated.
     fn of(cents: &BTreeMap<Option<String>, Cents>) -> Self {
         let of_teams: Cents = cents.iter().filter(|(team, _)| team.is_some()).map(|(_, cents)| *cents).sum();
         let unallocated = cents.get(&None).map(|cents| cents.total).unwrap_or_default();
@@ -248,7 +248,7 @@ impl std::ops::AddAssign for StatedCoverage {
 }
 
 impl Coverage {
-    /// From what everything came to, what of it is nobody's, the same two of pools alone, and charges and credits apart.
+    /// From what everything came to, what of it is unallocated, the same two of pools alone, and charges and credits apart.
     fn of(
         total: Decimal,
         unallocated: Decimal,

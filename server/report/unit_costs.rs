@@ -132,7 +132,7 @@ impl Answers {
                 });
             }
         }
-        // Of months in which there is no such owner any more nothing is asked, but what was entered is told.
+        // Of months in which there is no such owner any more nothing is asked, but what was entered is shown.
         let alone = [of.owner.clone()];
         for ((month, unit), (quantity, days)) in sums(entered, of.kind, &of.owner, &alone, period) {
             if !found.iter().any(|it| it.month == month && it.unit == unit) {

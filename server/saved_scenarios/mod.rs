@@ -19,7 +19,7 @@ use crate::accounts::{Person, Role, UserId};
 use crate::economics::comparison::Comparison;
 use crate::money::Decimal;
 
-/// What a scenario comes to, in a line of a list.
+/// What a scenario amounts to, in a line of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Headline {
     /// The option that costs least of those that do the work; none where none does.

@@ -3,7 +3,7 @@
 //!
 //! The mark is a table, made in an empty database only. So whatever else is in a database that has it came from a
 //! restore, and may be cleared by the next. Whoever restores holds a lock beside it, by which a restore that runs
-//! is told from one that was broken off.
+//! is distinguished from one that was broken off.
 
 use std::time::{Duration, Instant};
 

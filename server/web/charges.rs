@@ -98,7 +98,7 @@ async fn download(slot: Slot, question: &Question, spend: &Spend, key: Option<Uu
     let name = format!("charges-{}", question.period);
     let opened = EveryCharge::open(slot.pool(), question, spend, key).await;
     let mut charges = opened.map_err(Slot::busy)?;
-    // The first part before the answer begins: what is wrong by then is told as an error. It is written even where
+    // The first part before the answer begins: what is wrong by then is shown as an error. It is written even where
     // it is empty, for the names of the columns.
     let first = charges.next().await?;
     let rest = stream::try_unfold(charges, async |mut charges| {

@@ -74,7 +74,7 @@ pub fn periods(period: Period, during: impl Fn(Period) -> String) -> Vec<Choice>
 }
 
 /// As somebody sees it: not everybody sees which billing account pays.
-pub fn standing_for(person: &Person, mut completeness: Vec<Completeness>) -> Vec<Completeness> {
+pub fn completeness_for(person: &Person, mut completeness: Vec<Completeness>) -> Vec<Completeness> {
     if !person.may_see_billing_accounts() {
         completeness.iter_mut().for_each(Completeness::hide_billing_account);
     }

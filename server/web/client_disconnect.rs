@@ -1,4 +1,4 @@
-//! Requests whose client goes away before they are answered: what they hold is told while it is dropped.
+//! Requests whose client goes away before they are answered: what they hold learns of it while it is dropped.
 
 use std::cell::Cell;
 use std::pin::Pin;

@@ -295,7 +295,7 @@ impl IntoResponse for Error {
     }
 }
 
-/// How the request wants to be told.
+/// What the request wants the answer to be.
 pub(super) struct Asked {
     form: Form,
     uri: Uri,

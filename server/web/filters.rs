@@ -1,7 +1,7 @@
 //! How figures, dates and quantities look on a page. The only place that rounds money for people.
 //!
 //! Numbers have commas between thousands, a point before decimals, a true minus sign. What is exactly zero
-//! is a dash, so that nothing can be told from less than a cent (`0.00`).
+//! is a dash, so that nothing can be distinguished from less than a cent (`0.00`).
 
 #![expect(clippy::inline_always, reason = "askama's filter_fn writes it")]
 

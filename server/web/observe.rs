@@ -1,5 +1,5 @@
 //! What operators see of every request: a line in the log, counts and durations, and an id that ties them to what the
-//! person was told. Never the address as it was sent: it may hold a token or what somebody searched for.
+//! person was shown. Never the address as it was sent: it may hold a token or what somebody searched for.
 
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;

@@ -114,7 +114,7 @@ impl Page {
                 .only(&Grouping::UsageType, value(&movement.item).as_deref()),
         };
         let asked = asked.by(Grouping::Sku);
-        // A movement is of one currency, whatever it is told in.
+        // A movement is of one currency, whatever it is shown in.
         let is_converted = !self.variance.rates.is_empty();
         let only = Some(movement.price_currency.clone()).filter(|_| is_converted).or(asked.currency.clone());
         let into = self.variance.currency.clone().filter(|_| is_converted).or(asked.convert_into.clone());

@@ -41,7 +41,7 @@ async fn the_answer_follows_a_number_and_the_way_back_undoes_it(db: PgPool) {
                   it.dispatchEvent(new Event('change', { bubbles: true })) } true";
     page.ask(choose).await;
     page.until("document.querySelector('#f-work-0-demand-base') != null", "it has a base").await;
-    // Beside the fields there were before, too, it is told what is wrong with them.
+    // Beside the fields there were before, too, it is shown what is wrong with them.
     let months = |value: &str| {
         format!(
             "{{ const it = document.querySelector('#f-months'); it.value = '{value}'; \

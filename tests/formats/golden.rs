@@ -1,4 +1,4 @@
-//! Every folder under `tests/fixtures/exports/` is one export of our own; what it comes to is a snapshot.
+//! Every folder under `tests/fixtures/exports/` is one export of our own; what it amounts to is a snapshot.
 
 use std::fmt::Write as _;
 use std::fs::File;

@@ -8,7 +8,7 @@ use gpuledger::money::Decimal;
 
 use super::read_path;
 
-/// What a file must come to. `effective` and `list` where the file states them and they are to be trusted.
+/// What a file must amount to. `effective` and `list` where the file states them and they are to be trusted.
 enum Verdict {
     Imports {
         format: &'static str,

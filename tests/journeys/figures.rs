@@ -15,7 +15,7 @@ use crate::support::configuration::{pool, rule, team, to_pool, write};
 use crate::support::{Focus, TestApp, TestLedger, html};
 
 /// August and September: machines of three teams, some of them billed in euros, storage that they share in both currencies,
-/// and something that nobody owns.
+/// and something that is unallocated.
 async fn ledger(db: PgPool) -> TestLedger {
     let ledger = TestLedger::new(db);
     for (month, next, rate) in [("2026-08", "2026-09", "1.1"), ("2026-09", "2026-10", "1.25")] {

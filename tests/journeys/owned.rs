@@ -244,7 +244,7 @@ async fn who_is_charged_is_told_of_both(db: PgPool) {
     );
     assert!(finance.get("/shared-costs").await.body.contains("have the same weight"));
 
-    // Of a team an hour costs what its part of the racks comes to, by the table as by its page.
+    // Of a team an hour costs what its part of the racks amounts to, by the table as by its page.
     let teams = ask(&mut finance, "/spend/2026-09.json?by=team").await;
     let price = |of: &str| {
         let team = teams["groups"].as_array().unwrap().iter().find(|it| it["key"] == of).unwrap();

@@ -238,7 +238,7 @@ async fn an_upload_whose_server_was_killed_is_loaded_once_by_the_next() {
     watch.wait_for(Moment::Published, || server.is_running()).await;
     kill_server(server);
     // PostgreSQL still does what it was asked for before: it would say that the job is done once it may.
-    // One whose client is gone may end by itself meanwhile: what counts is that none is left to be told.
+    // One whose client is gone may end by itself meanwhile: what counts is that none is left to be told to end.
     let end_the_others = "select count(*) filter (where pg_terminate_backend(pid)) from pg_stat_activity
                           where backend_type = 'client backend' and pid <> pg_backend_pid()";
     let began = Instant::now();

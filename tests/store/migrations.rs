@@ -98,7 +98,7 @@ fn value(table: &str, column: &str, kind: &str) -> String {
     value.to_owned()
 }
 
-/// The tables of the version, with the columns that must be told.
+/// The tables of the version, with the columns that must be given.
 async fn tables(db: &mut PgConnection) -> BTreeMap<String, Vec<(String, String)>> {
     let rows = sqlx::query(
         "select c.relname, a.attname, format_type(a.atttypid, a.atttypmod),

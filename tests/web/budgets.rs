@@ -228,7 +228,7 @@ async fn what_cannot_be_is_refused_with_the_reason_and_nothing_changes(db: PgPoo
     finance.submit("/rates", "/rates", &rate).await;
     let id = add(&mut finance, &good).await;
     let it = json(&mut finance, &format!("/budgets/{id}.json")).await;
-    // Its own 200, 14 of euros, and of support what that comes to beside speech's 50.
+    // Its own 200, 14 of euros, and of support what that amounts to beside speech's 50.
     assert!(it["current"]["spent"].as_str().unwrap().starts_with("238.3"), "{}", it["current"]["spent"]);
 
     let twice = finance.submit(PAGE, PAGE, &good).await;

@@ -268,7 +268,7 @@ async fn a_month_of_which_nothing_is_left_counts_no_more(db: PgPool) {
     assert_eq!(september(&mut admin).await, json!(["empty", [], [], null]), "nor does the one before it");
     assert_eq!(ask(&mut admin, "/spend/2026-09.json").await["total"], Value::Null);
 
-    // A cluster that begins later has no September, and what was published of it is told as gone.
+    // A cluster that begins later has no September, and what was published of it is shown as gone.
     let undo = format!("/changes/asset-register/{}/undo", newest_change(&admin).await);
     admin.submit("/changes?kind=asset-register", &undo, &[]).await;
     publish(&mut admin, "h100-east", "2026-09").await;

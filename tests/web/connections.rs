@@ -29,7 +29,7 @@ async fn rest(stream: &mut TcpStream) -> Option<String> {
     let mut described = Vec::new();
     let ended =
         tokio::time::timeout(Duration::from_secs(5), stream.read_to_end(&mut described)).await.ok()?;
-    // Who is let go with something still unread is told so.
+    // Who is let go with something still unread learns of it.
     drop(ended);
     Some(String::from_utf8_lossy(&described).into_owned())
 }

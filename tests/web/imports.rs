@@ -291,7 +291,7 @@ async fn rejected_rows_are_downloaded_corrected_and_added(db: PgPool) {
 
     assert_eq!(missing(&mut app).await, Missing { total: 10, rows: 2, of_deliveries: vec![(1, 2)] });
 
-    // One alone, and the other is what is left to take away.
+    // One alone, and the other is what is left to download.
     let one: Vec<_> = answer.body.lines().take(2).map(|line| line.replace("=seven", "7")).collect();
     app.import("one.csv", one.join("\n")).await;
     assert_eq!(missing(&mut app).await, Missing { total: 17, rows: 1, of_deliveries: vec![(1, 1)] });

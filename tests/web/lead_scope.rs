@@ -11,7 +11,7 @@ use super::lead_of_teams;
 use crate::support::app::Answer;
 use crate::support::{Focus, TestApp, TestLedger, html};
 
-/// What stands only in rows of others, and in sums with them: costs are told by these digits.
+/// What stands only in rows of others, and in sums with them: costs are shown by these digits.
 const FOREIGN: &[&str] = &[
     "31337",
     "31,337",

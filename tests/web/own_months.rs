@@ -43,7 +43,7 @@ async fn the_overview_tells_which_months_are_to_be_published_and_leads_nothing(d
     let mut finance = admin.signed_in(Role::Finance).await;
     entered(&mut admin).await;
     publish(&mut admin, "h100-east", "2026-09").await;
-    // That October is absent is told once, as what one can do about it.
+    // That October is absent is shown once, as what one can do about it.
     ledger.deliver("october.csv", Focus::new().hour("acme", "s1", "2026-10-05T10", "40", "research")).await;
     let later = json!(["cluster", "new", later_months(), null]);
     assert_eq!(described(&mut finance).await, json!([later]));
@@ -71,7 +71,7 @@ async fn the_overview_tells_which_months_are_to_be_published_and_leads_nothing(d
     let of_lead = ask(&mut lead, "/overview.json").await;
     assert!(of_lead.is_null() || of_lead["attention"] == json!([]), "{of_lead}");
 
-    // A wish is told until it is decided.
+    // A wish is shown until it is decided.
     change(&mut finance, "asset “h100-east-node”", &[("price", "1")]).await;
     assert_eq!(described(&mut finance).await[0][0], "register-proposed");
     let page = finance.get("/overview").await.body;

@@ -128,7 +128,7 @@ async fn what_people_write_is_on_the_next_page(db: PgPool) {
     assert!(before.headers.contains_key(header::ETAG));
     admin.signed_in(Role::Finance).await;
     assert_eq!(admin.get(page).await.header("etag"), before.header("etag"));
-    // An invoice is no step of the ledger.
+    // An invoice is no version of the ledger.
     let entered = admin.submit(page, page, &invoice("1-USD", "A-1", "20.00")).await;
     assert_eq!(entered.status, StatusCode::SEE_OTHER, "{}", entered.body);
     admin.get(page).await;

@@ -177,7 +177,7 @@ async fn a_team_that_joins_another_restates_what_that_one_was_charged_with_it(db
     assert!(!notice.contains("September"), "{notice}");
     let described = html::text(&page, "main");
     assert!(described.contains("No amount moves: every charge keeps its owner"), "{described}");
-    // Where nothing is counted otherwise, nothing is told.
+    // Where nothing is counted otherwise, nothing is shown.
     let change = drafted(&mut admin, &entry, &[("name", "Talk")]).await;
     assert!(json(&admin.get(&format!("{change}.json")).await)["months"].as_array().unwrap().is_empty());
 }

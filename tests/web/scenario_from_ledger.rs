@@ -345,7 +345,7 @@ async fn a_lead_begins_with_the_hours_of_their_teams_keeps_them_and_sees_them_ag
         let json = ask(who, &format!("/scenarios/new.json?from=2026-09{query}")).await;
         let made = &json["made_of"];
         assert_eq!(sum(&hours_of(&json["scenario"])), 8.into());
-        // Half of the pool is theirs in spend, and stays out here, which is told.
+        // Half of the pool is theirs in spend, and stays out here, which is shown.
         assert_eq!((number(&made["shared_hours"]), number(&made["shared_cost"])), (4.into(), 10.into()));
         let (hours, cost) =
             spent(who, &format!("/spend/2026-09.json?{}", query.trim_start_matches('&'))).await;

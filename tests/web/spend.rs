@@ -270,7 +270,7 @@ async fn a_page_keeps_its_currency_and_a_list_of_charges_names_the_others(db: Pg
     let links = html::attributes(&page, "#groups tbody a", "href");
     assert!(!links.is_empty() && links.iter().all(|href| href.contains("currency=USD")), "{links:?}");
 
-    // Charges of all of them are in one list, and in one file; of what has no rate only its own amount is told.
+    // Charges of all of them are in one list, and in one file; of what has no rate only its own amount is shown.
     let page = finance.get("/charges/2026-09?in=USD").await.body;
     assert!(page.contains("30.00") && page.contains("7.00 EUR"), "{page}");
     let other = finance.get("/charges/2026-09?currency=EUR").await.body;

@@ -160,7 +160,7 @@ async fn one_that_is_wrong_or_over_is_answered_in_words(db: PgPool) {
     let answer = script.send(request.body(Body::empty()).unwrap()).await;
     assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
     assert!(answer.body.starts_with("This token is not known here"), "{}", answer.body);
-    // Without any, a script is told what is asked for.
+    // Without any, a script is shown what is asked for.
     let answer = script.get_as("/spend/2026-09.json", "*/*").await;
     assert_eq!(
         (answer.status, answer.header("www-authenticate")),

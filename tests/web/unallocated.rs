@@ -1,4 +1,4 @@
-//! What nobody owns: how much, since when, what, and who could own it.
+//! What is unallocated: how much, since when, what, and who could own it.
 
 use axum::http::StatusCode;
 use gpuledger::accounts::Role;

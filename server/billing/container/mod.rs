@@ -1,4 +1,4 @@
-//! What a file is packed in, told by its first bytes and never by its name: plain, gzip of one or many
+//! What a file is packed in, known by its first bytes and never by its name: plain, gzip of one or many
 //! members, or a zip with exactly one file inside. Everything streams; nothing is unpacked to disk.
 
 mod directory;

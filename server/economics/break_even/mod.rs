@@ -36,7 +36,7 @@ pub struct YearlyCost {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "paid", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Payment {
-    /// For the hours that are used: on demand, or spot at what an hour of it comes to.
+    /// For the hours that are used: on demand, or spot at what an hour of it amounts to.
     PerUse { price: Decimal },
     /// For every hour of a term: a reservation, a committed use discount.
     Committed { price: Decimal },

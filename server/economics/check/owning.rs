@@ -147,7 +147,7 @@ fn power(owning: &Owning, found: &mut Findings) {
     let (idle_kw, load_kw) = match owning.draw {
         Draw::Node { idle_kw, load_kw } | Draw::Gpu { idle_kw, load_kw, .. } => (idle_kw, load_kw),
     };
-    // All of them, so that each is told.
+    // All of them, so that each is shown.
     let fit = [
         kilowatts("draw.idle_kw", idle_kw),
         kilowatts("draw.load_kw", load_kw),

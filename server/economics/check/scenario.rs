@@ -533,7 +533,7 @@ fn of_refresh(owned: &Owned, months: u32, field: &str, found: &mut Findings) {
         let last = growth(ratio - one(), floor(again).min(count(LONGEST)));
         if last > MOST_OF_ALL.into() || product(&[last, MOST_OF_ALL.into()]) < one() {
             let message =
-                "each generation multiplies by it, which comes to more than a thousand times until the end";
+                "each generation multiplies by it, which amounts to more than a thousand times until the end";
             found.refuse(&format!("{field}.{name}"), ratio, message);
         } else if name == "price_ratio" {
             found.money(&format!("{field}.{name}"), product(&[last, machines.node_price]).round(2));

@@ -15,7 +15,7 @@ const DIGITS: u32 = 2;
 struct Usual {
     from: Decimal,
     to: Decimal,
-    /// Beyond this it is told.
+    /// Beyond this it is shown.
     most: Decimal,
     /// What it may be instead.
     question: &'static str,

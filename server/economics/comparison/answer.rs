@@ -128,7 +128,7 @@ pub struct PlaceAnswer {
     pub lock_in: Option<Figure>,
     /// Data that moves here, as it was entered.
     pub moved: Vec<MovedAnswer>,
-    /// What porting the work comes to, where that is needed.
+    /// What porting the work amounts to, where that is needed.
     pub ported: Option<PortedAnswer>,
     /// When what belongs to no layer is paid.
     #[serde(skip)]

@@ -64,7 +64,7 @@ impl Block {
     }
 }
 
-/// What blocks leave of a demand. Of each hour that one serves it is told which block, which hour, and how many
+/// What blocks leave of a demand. Of each hour that one serves it is noted which block, which hour, and how many
 /// thousandths of a GPU.
 pub(super) fn served(blocks: &[Block], demand: &Profile, mut tell: impl FnMut(usize, usize, u64)) -> Profile {
     let mut hours = demand.hours().to_vec();

@@ -43,7 +43,7 @@ pub enum Every {
     Month,
 }
 
-/// What moving comes to.
+/// What moving amounts to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MovedAnswer {
     pub name: String,

@@ -103,7 +103,7 @@ mod tests {
     use crate::economics::file::read;
     use crate::money::arithmetic::decimal;
 
-    /// 10 GPUs for a year at 3.00, elsewhere at 2.60, and on chips that come to 2.00 after porting for 10,000.
+    /// 10 GPUs for a year at 3.00, elsewhere at 2.60, and on chips that cost 2.00 after porting for 10,000.
     fn scenario(chance: &str) -> Scenario {
         let text = format!(
             r#"

@@ -104,7 +104,7 @@ impl Scenario {
         })
     }
 
-    /// What each place of an option comes to.
+    /// What each place of an option amounts to.
     fn evaluated(&self, option: &Alternative, demands: &[Profile]) -> Result<Vec<Evaluated>, Refused> {
         let asked: Vec<Asked<'_>> =
             option.places.iter().enumerate().map(|place| Asked::new(self, demands, place)).collect();

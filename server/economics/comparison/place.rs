@@ -417,7 +417,7 @@ fn per_unserved_hour(scenario: &Scenario, demands: &[Profile], place: &Place) ->
     Some(product(&[of_work?, quotient(place.performance, place.rework)?]))
 }
 
-/// What an hour of each month comes to: its price at the start of its term, and a part of what was paid then, without
+/// What an hour of each month amounts to: its price at the start of its term, and a part of what was paid then, without
 /// interest: what early payments cost is in what all is worth today.
 pub(super) fn commitment(entered: &Committed, months: u32) -> Commitment {
     let term = entered.months.max(1);

@@ -38,7 +38,7 @@ pub struct Port {
     pub meanwhile: Rate,
 }
 
-/// What porting comes to over all months.
+/// What porting amounts to over all months.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct PortedAnswer {
     pub once: Decimal,

@@ -92,7 +92,7 @@ pub struct TransferCost {
     /// Each tier that is reached, and each hop.
     pub parts: Vec<Figure>,
     pub total: Figure,
-    /// What each GB comes to. None where nothing is moved.
+    /// What each GB amounts to. None where nothing is moved.
     pub per_gigabyte: Figure,
     /// What it takes at the line's rate.
     pub time: Figure,
@@ -104,7 +104,7 @@ impl Transfer {
     /// # Errors
     /// What cannot be computed with, in words.
     pub fn cost(&self) -> Result<TransferCost, Refused> {
-        // Prices that are odd are told where it is known what a dollar is worth.
+        // Prices that are odd are shown where it is known what a dollar is worth.
         check::transfer(self).warnings_or_refused()?;
         let mut parts = self.tiers();
         parts.extend(self.hops.iter().map(|hop| {

@@ -26,7 +26,7 @@ fn every_line_of_the_list_is_read_and_is_of_a_gpu_that_mig_cuts() {
         let many = vec![profile; profile.most as usize];
         assert!(is_possible(&many), "{profile:?}");
         assert!(!is_possible(&vec![profile; profile.most as usize + 1]), "{profile:?}");
-        // The name says its memory, to a gigabyte of what the parts come to.
+        // The name says its memory, to a gigabyte of what the parts amount to.
         let described: u32 = profile.name.split('.').nth(1).unwrap().trim_end_matches("gb").parse().unwrap();
         let memory = model.memory_gb.unwrap() * profile.memory / profile.of_memory;
         assert!(described.abs_diff(memory) <= 20, "{profile:?}");

@@ -121,7 +121,7 @@ impl Default for Spot {
     }
 }
 
-/// What spot comes to.
+/// What spot amounts to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SpotCost {
     /// Λ.

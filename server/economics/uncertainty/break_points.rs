@@ -11,7 +11,7 @@ use crate::economics::comparison::{Comparison, Demands, Gpus, Scenario};
 use crate::economics::profile::Shape;
 use crate::money::Decimal;
 
-/// Numbers that would change the answer, of which so many are told.
+/// Numbers that would change the answer, of which so many are shown.
 const TOLD: usize = 3;
 /// How close, in steps as of [`step_of`]: five digits.
 const CLOSE: f64 = 4e-6;

@@ -21,7 +21,7 @@ use crate::money::arithmetic::{decimal, product};
 /// How much larger or smaller an input is looked at, and in how many steps until there.
 pub(super) const REACH: f64 = 4.0;
 const STEPS: i32 = 48;
-/// Halvings, after which a value is known to more digits than are told.
+/// Halvings, after which a value is known to more digits than are shown.
 const HALVINGS: u32 = 40;
 /// Digits of a value at which the answer changes.
 pub(super) const DIGITS: u32 = 4;

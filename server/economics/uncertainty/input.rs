@@ -36,7 +36,7 @@ pub struct Input {
     pub least: Decimal,
     #[serde(skip)]
     pub most: Decimal,
-    /// Whether it is told in hundredths.
+    /// Whether it is shown in hundredths.
     #[serde(skip)]
     pub in_percent: bool,
 }
@@ -239,7 +239,7 @@ fn walk(tree: &Value, pointer: String, visit: &mut impl FnMut(String, &str)) {
     }
 }
 
-/// The first of prices that are told month by month, beside which what a price is now decides nothing.
+/// The first of prices that are shown month by month, beside which what a price is now decides nothing.
 fn entered_by_month<'a>(tree: &'a Value, pointer: &str) -> Option<&'a str> {
     let path = tree.pointer(&format!("{}/path", pointer.strip_suffix("/price")?))?;
     let is_entered = path.get("by").and_then(Value::as_str) == Some("entered");

@@ -121,7 +121,7 @@ impl Range {
         if is_one { 1.into() } else { Decimal::ZERO }
     }
 
-    /// Whether it is told in hundredths.
+    /// Whether it is shown in hundredths.
     pub(super) fn in_percent(&self) -> bool {
         matches!(self.can_be, CanBe::Share | CanBe::PartOfAll | CanBe::OfList)
     }

@@ -131,7 +131,7 @@ impl Tariff {
                 problems.push(Problem::new(field, band, expected));
                 continue;
             }
-            // Two bands share many hours, and are told once.
+            // Two bands share many hours, and are shown once.
             let mut described = None;
             for (weekday, hours) in week.iter_mut().enumerate() {
                 for (hour, taken) in (0u8..).zip(hours.iter_mut()) {

@@ -1,4 +1,4 @@
-//! Texts of a form or a row, read one by one; everything that is wrong is told at once.
+//! Texts of a form or a row, read one by one; everything that is wrong is shown at once.
 
 use std::str::FromStr;
 
@@ -52,7 +52,7 @@ impl<'a, T: Texts> Cells<'a, T> {
         self.refused.iter().any(|it| it.column == column)
     }
 
-    /// Of several reasons the first is told.
+    /// Of several reasons the first is shown.
     pub(in super::super) fn refuse(&mut self, column: &'static str, expected: impl Into<String>) {
         if self.is_refused(column) {
             return;

@@ -21,7 +21,7 @@ pub struct RefusedRow {
     pub expected: String,
 }
 
-/// At most so many are told.
+/// At most so many are shown.
 const TOLD: usize = 50;
 
 /// The entries of a file, in its order; no two of them are about the same thing.

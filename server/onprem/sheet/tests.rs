@@ -1,4 +1,4 @@
-//! Entries as texts and back; what is refused, and how that is told.
+//! Entries as texts and back; what is refused, and how that is shown.
 
 use proptest::prelude::*;
 

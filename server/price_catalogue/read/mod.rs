@@ -22,13 +22,13 @@ use crate::money::arithmetic::{one, quotient};
 use crate::money::{Currency, Decimal};
 use supplier::is_marketplace;
 
-/// Rejected rows that are told one by one.
+/// Rejected rows that are shown one by one.
 const TOLD: usize = 200;
 /// The dearest hour of one accelerator that is believed.
 const MOST: i64 = 10_000;
 /// A catalogue of the largest cloud with all its regions has some 100,000.
 const MOST_ROWS: usize = 300_000;
-/// Reasons that rows are skipped for that are told one by one.
+/// Reasons that rows are skipped for that are shown one by one.
 const REASONS: usize = 50;
 /// Characters of a name in a sentence.
 const NAME: usize = 100;
@@ -349,7 +349,7 @@ impl Taken {
     }
 }
 
-/// A text as it is told: no longer than is read, and without what no database keeps.
+/// A text as it is shown: no longer than is read, and without what no database keeps.
 fn name_of(text: &str) -> String {
     text.chars().take(NAME).map(|it| if it == '\0' { '\u{fffd}' } else { it }).collect()
 }

@@ -89,7 +89,7 @@ pub struct Answers {
     rates: Cache<(BillingMonth, BillingMonth, i64), Rates>,
     reporting_currency: Cache<i64, Option<Currency>>,
     same_days: Cache<(Period, Arc<Visible>), Option<Arc<SameDays>>>,
-    /// By the version of the configuration, which is the last step of the ledger that changed it.
+    /// By the version of the configuration, which is the last version of the ledger that changed it.
     configurations: Cache<i64, Configuration>,
     versions: Cache<i64, i64>,
     months: Arc<Cache<AllocationKey, MonthAllocation>>,
@@ -192,7 +192,7 @@ impl Answers {
         Ok(Variance { sequence, ..Variance::clone(&answer) })
     }
 
-    /// The keys that nobody owns, from a place on.
+    /// The keys that are unallocated, from a place on.
     pub(super) async fn unallocated_keys(
         &self,
         db: &mut PgConnection,
@@ -218,7 +218,7 @@ impl Answers {
         self.ranked.get(((timeless(question), snapshot.clone()), key), ask).await
     }
 
-    /// What was charged and credited in the month of a question, and what of that nobody owns.
+    /// What was charged and credited in the month of a question, and what of that is unallocated.
     pub(super) async fn charges_and_credits(
         &self,
         db: &mut PgConnection,

@@ -97,7 +97,7 @@ impl MonthOfCluster {
 }
 
 impl MonthOfCluster {
-    /// What a component comes to.
+    /// What a component amounts to.
     pub fn component(&self, component: &Component) -> Decimal {
         self.summary.components.get(component).copied().unwrap_or_default()
     }

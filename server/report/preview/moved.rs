@@ -1,4 +1,4 @@
-//! What goes from one owner to another, before shared costs are divided: gross, month by month, in one currency as far as
+//! What goes from one owner to another, before shared costs are divided, month by month, in one currency as far as
 //! there are rates.
 
 use std::collections::BTreeMap;
@@ -81,7 +81,7 @@ fn moved(sides: &[Sides]) -> String {
     )
 }
 
-/// From whom, to whom, and the currency that it is told in.
+/// From whom, to whom, and the currency that it is shown in.
 pub(super) type Way = (String, String, Currency);
 pub(super) type Moves = BTreeMap<Way, Move>;
 

@@ -153,7 +153,7 @@ impl Source {
         }
     }
 
-    /// Whether a row is of a key that comes to less than nothing. Not of totals, in which there are several.
+    /// Whether a row is of a key that amounts to less than nothing. Not of totals, in which there are several.
     pub fn is_credit(self) -> &'static str {
         match self {
             Self::Attributed | Self::Items | Self::ItemDays => "c.is_credit",

@@ -163,7 +163,7 @@ impl Rows<'_> {
             Measure::Charges if is_of_charges => "count(*)".to_owned(),
             Measure::Charges => "sum(c.charges)".to_owned(),
         };
-        // What was taken away leaves its digits after the point: the same is told with the same ones.
+        // What was taken away leaves its digits after the point: the same is shown with the same ones.
         if self.source.is_of_owners() {
             format!("trim_scale({sql}) as {name}")
         } else {
@@ -286,7 +286,7 @@ impl Rows<'_> {
             } else if !filter.dimension.divides() {
                 push_attributed(query, filter);
             } else {
-                // Of what is shared it is told once it is divided.
+                // Of what is shared it is shown once it is divided.
                 query.push("(a.pool <> '' or ");
                 push_attributed(query, filter);
                 query.push(")");
@@ -300,7 +300,7 @@ impl Rows<'_> {
         query.push(" and (a.pool <> '' or ");
         push_teams(query, self.allocation(), "a.team");
         query.push(")");
-        // Which charges a pool holds is not told by asking for each of them in turn either.
+        // Which charges a pool holds is not found by asking for each of them in turn either.
         let asks_of_charges = |filter: &Filter| {
             let dimension = &filter.dimension;
             *dimension == Grouping::Rule || !dimension.is_allocated() && !dimension.is_time()

@@ -18,17 +18,17 @@ use crate::report::{Answers, Grouping, Question};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Restated {
     pub month: BillingMonth,
-    /// The first step of the ledger at which every bill of the month was there and final, or the first after it at
+    /// The first version of the ledger at which every bill of the month was there and final, or the first after it at
     /// which the team was charged something.
     pub sequence: i64,
     pub was: Decimal,
     pub now: Decimal,
     pub difference: Decimal,
-    /// The steps since then at which it became something else, the latest first; empty where that is not told.
+    /// The steps since then at which it became something else, the latest first; empty where that is not shown.
     pub causes: Vec<Cause>,
 }
 
-/// A step of the ledger that changed what a statement says.
+/// A version of the ledger that changed what a statement says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Cause {
     pub sequence: i64,
@@ -226,7 +226,7 @@ async fn stated_at(
     step: i64,
 ) -> Result<Option<Decimal>, Error> {
     let configuration = answers.configuration(db, step).await?;
-    // Its total alone is told, as it was.
+    // Its total alone is shown, as it was.
     let Some(then) = seen_team(&configuration, &configuration, viewer, &who.team, of_month.period) else {
         return Ok(None);
     };

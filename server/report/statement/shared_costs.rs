@@ -12,7 +12,7 @@ use crate::money::{Currency, Decimal};
 use crate::report::as_of::Error;
 use crate::report::{Answers, Grouping, Question};
 
-/// The pools of a month: what each comes to, and how it was divided.
+/// The pools of a month: what each amounts to, and how it was divided.
 pub(super) struct Pools<'a> {
     configuration: MonthConfiguration<'a>,
     division: Option<Division>,
@@ -106,7 +106,7 @@ fn own<'a>(portions: &'a [Portion], team: &str) -> Option<&'a Portion> {
     portions.iter().find(|portion| matches!(&portion.to, Recipient::Team(to) if to == team))
 }
 
-/// What a question comes to by pool and part; without what is in none.
+/// What a question amounts to by pool and part; without what is in none.
 async fn by_part(
     db: &mut PgConnection,
     answers: &Answers,

@@ -1,4 +1,4 @@
-//! `/unallocated/2026-09`: what nobody owns, how much that is, and who could own it.
+//! `/unallocated/2026-09`: what is unallocated, how much that is, and who could own it.
 
 use std::sync::Arc;
 
@@ -164,7 +164,7 @@ impl Page {
         Some(amounts.share(of))
     }
 
-    /// Whether something that nobody owns is a credit, which is distinguished then.
+    /// Whether something that is unallocated is a credit, which is distinguished then.
     fn has_credits(&self) -> bool {
         let has = |it: &Coverage| !it.unallocated_gross.credits.is_zero();
         self.it.coverage.iter().chain(self.it.months.iter().map(|month| &month.coverage)).any(has)

@@ -37,7 +37,7 @@ struct Page {
     /// Those of them that were final: what teams are charged in them changes.
     final_months: Vec<BillingMonth>,
     submitted: usize,
-    /// Months of which only words are told otherwise since.
+    /// Months of which only words differ since.
     reworded: Vec<BillingMonth>,
     /// How months of the table stand.
     states: Vec<Stands>,

@@ -126,7 +126,7 @@ impl Sum<'_> {
     }
 }
 
-/// What it is called where states are told.
+/// What it is called where states are shown.
 impl Stands {
     pub fn name(self) -> &'static str {
         match self {
@@ -192,7 +192,7 @@ pub async fn show(
     let (at, today) = ((revision, &asset_register), clock::now().date_naive());
     let it = computed.one(&mut db, at, &cluster.handle, month, today).await?;
     let has_been = BillingMonth::of(cluster.since) <= month && month <= BillingMonth::of(today);
-    // What was published of a time before or after is told all the same.
+    // What was published of a time before or after is shown all the same.
     let it = it.filter(|it| has_been || it.state != Stands::Empty).ok_or(Error::NotFound)?;
     if format == Format::Csv {
         let file = onprem::file_of(&mut db, at, &cluster.handle, month, today).await?;

@@ -22,7 +22,7 @@ use crate::onprem::{self, Entry, MeterReadings};
 
 /// A year of quarter hours of forty meters.
 const LARGEST_FILE: usize = 96 << 20;
-/// Of what is wrong at most so much is told.
+/// Of what is wrong at most so much is shown.
 const TOLD: usize = 50;
 
 #[derive(Template)]

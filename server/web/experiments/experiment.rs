@@ -162,7 +162,7 @@ pub(super) async fn find(
     let experiment = normalized(label);
     let Some(latest) = answers.latest_month(db, viewer).await? else { return Ok(None) };
     let question = asked.question(latest.into(), viewer.clone());
-    // That there is one is not told by an empty page either.
+    // An empty page does not say that there is one either.
     let Some(all) = report::months_of_experiment(db, answers, &experiment, &question).await? else {
         return Ok(None);
     };
@@ -259,7 +259,7 @@ impl Page {
         to_experiment(group.key.as_deref().unwrap_or_default(), self.period, &self.asked)
     }
 
-    /// Machines that bills tell apart.
+    /// Machines that bills distinguish.
     fn machines(&self) -> i64 {
         self.it.machines.iter().map(|machine| machine.count).sum()
     }

@@ -1,4 +1,4 @@
-//! Files to take away: the original as it arrived, and the rows that were rejected.
+//! Files to download: the original as it arrived, and the rows that were rejected.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

@@ -474,7 +474,7 @@ pub struct RatesRemove;
 #[typed_path("/rates/reporting-currency", rejection(Error))]
 pub struct ReportingCurrency;
 
-/// What nobody owns; leads to the latest month.
+/// What is unallocated; leads to the latest month.
 #[derive(TypedPath)]
 #[typed_path("/unallocated", rejection(Error))]
 pub struct AnyUnallocated;

@@ -1,4 +1,4 @@
-//! How a page says what a scenario comes to.
+//! How a page says what a scenario amounts to.
 
 use super::super::filters::figure;
 use super::super::words::number;

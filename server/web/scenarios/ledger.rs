@@ -1,7 +1,7 @@
 //! `/scenarios/new?from=2026-Q3&team=nlp`: a scenario of what the ledger says was used and paid.
 //!
 //! Its address is a question to the ledger, as spend takes it, and then whatever was edited. Every link of the page says
-//! what it was made as of: the step of the ledger, and the revisions of the list of prices and of the asset register. Options
+//! what it was made as of: the version of the ledger, and the revisions of the list of prices and of the asset register. Options
 //! are left out where no price is known and edits name them by their places, so that what is edited stays what it was.
 
 use crate::changes::{self, Document as _};

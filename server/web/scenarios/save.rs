@@ -101,7 +101,7 @@ impl Wish {
         .await?
     }
 
-    /// What it comes to, where it can be computed with.
+    /// What it amounts to, where it can be computed with.
     async fn headline(&self) -> Result<Option<Headline>> {
         if !self.edited.misread.is_empty() {
             return Ok(None);

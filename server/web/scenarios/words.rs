@@ -1,4 +1,4 @@
-//! How a comparison is told: hours, layers, places, verdicts.
+//! How a comparison is shown: hours, layers, places, verdicts.
 
 use super::super::filters::figure;
 use super::super::words::{FINE, break_even, number as plain, stated};

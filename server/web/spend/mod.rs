@@ -79,7 +79,7 @@ pub async fn show(
             let Found { spend, step, series, tags, completeness } =
                 find(&mut db, &answers, &question, asked.over).await?;
             choices::keep_currency(&mut asked, &DataStatus::from(&spend));
-            let completeness = choices::standing_for(&person, completeness);
+            let completeness = choices::completeness_for(&person, completeness);
             let reporting_currency = exchange::reporting_currency(&mut db).await?;
             let chart = chart::stack(&spend, step, series);
             drop(db);

@@ -56,7 +56,7 @@ pub async fn show(
             choices::keep_currency(&mut asked, &it.whole.data_status);
             let sequence = it.whole.data_status.sequence;
             let completeness = answers.completeness(&mut db, period, &question.viewer, sequence).await?;
-            let completeness = choices::standing_for(&person, completeness);
+            let completeness = choices::completeness_for(&person, completeness);
             let reporting_currency = exchange::reporting_currency(&mut db).await?;
             let has_teams = answers.configuration(&mut db, sequence).await?.has_teams();
             let is_everything = question.viewer == Viewer::Everything;
@@ -112,7 +112,7 @@ impl Page {
         self.it.whole.data_status.compared.against(self.period)
     }
 
-    /// What a line is about: the page of a team, of what is nobody's its charges by service.
+    /// What a line is about: the page of a team, of what is unallocated its charges by service.
     fn to_line(&self, line: &TeamLine) -> String {
         let asked = Asked { sort: None, ..self.asked.clone() };
         if let Some(team) = &line.team {

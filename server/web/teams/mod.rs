@@ -56,7 +56,7 @@ pub async fn show(
     let question = asked.question(period, person.viewer());
     let who = seen(&mut db, &answers, &question.viewer, &path.team, period, asked.sequence).await?;
     let mut it = Box::pin(report::team_report(&mut db, &answers, who, &question)).await?;
-    it.completeness = choices::standing_for(&person, it.completeness);
+    it.completeness = choices::completeness_for(&person, it.completeness);
     match format {
         Format::Json => respond::json(&it),
         Format::Csv => file::csv(&it),
@@ -205,7 +205,7 @@ impl Page {
         not_described.map(|breakdown| breakdown.by.label().to_lowercase()).collect()
     }
 
-    /// What a pool is made of; a lead, who does not see that, is led to what it comes to.
+    /// What a pool is made of; a lead, who does not see that, is led to what it amounts to.
     fn to_pool(&self, group: &Group) -> String {
         let asked = self.of_team().only(&Grouping::Pool, group.key.as_deref());
         asked.link(paths::Spend { period: As::page(self.period) })

@@ -50,7 +50,7 @@ pub async fn show(
     let question = asked.question(period, person.viewer());
     let who = seen(&mut db, &answers, &question.viewer, &path.team, period, asked.sequence).await?;
     let mut it = report::statement(&mut db, &answers, who, &question).await?;
-    it.completeness = choices::standing_for(&person, it.completeness);
+    it.completeness = choices::completeness_for(&person, it.completeness);
     match path.what.format {
         Format::Json => respond::json(&it),
         Format::Csv => csv::answer(&format!("statement-{}-{period}", it.who.team), &lines(&it)),

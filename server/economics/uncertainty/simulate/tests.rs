@@ -594,13 +594,13 @@ proptest! {
         let input = &inputs[at % inputs.len()];
         let total = |it: &Scenario| Some(it.compare().ok()?.options[option].present_value);
         let sensitivity = tornado(std::slice::from_ref(input), |_, value| total(&changed(&entered, input, value)?));
-        let aside = |hundredths: i64| {
+        let beside = |hundredths: i64| {
             let value = product(&[input.value, decimal(hundredths, 2)]);
             total(&changed(&entered, input, value).unwrap()).unwrap()
         };
         // Every present value rises or falls with an input.
         // A hundredth more of a rebate is a lower value.
-        let steps = aside(101) - aside(100);
+        let steps = beside(101) - beside(100);
         let slope = if input.value.is_negative() { -steps } else { steps };
         match sensitivity.first() {
             Some(sensitivity) => prop_assert_eq!((sensitivity.high - sensitivity.low).is_negative(), slope.is_negative(), "{}", input.label),

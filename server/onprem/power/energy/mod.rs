@@ -41,7 +41,7 @@ pub struct BandEnergy {
     pub cost: Decimal,
 }
 
-/// What readings of one kind of meter come to, the days that have any.
+/// What readings of one kind of meter amount to, the days that have any.
 pub fn by_day<'a>(
     readings: impl IntoIterator<Item = &'a Reading>,
     at: MeterLocation,

@@ -1,4 +1,4 @@
-//! Other chips: what porting comes to, what a unit of work costs on each, and what staying costs.
+//! Other chips: what porting amounts to, what a unit of work costs on each, and what staying costs.
 
 use super::input::{Input, Takes, Values, currency, input};
 use super::{Answered, Calculator, Row};
