@@ -30,7 +30,7 @@ const PURE: &[&str] = &[
     "onprem/entry.rs",
     "onprem/loan.rs",
     "onprem/month",
-    "onprem/moved.rs",
+    "onprem/impact.rs",
     "onprem/power",
     "onprem/problem.rs",
     "onprem/racks.rs",

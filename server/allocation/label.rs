@@ -129,7 +129,7 @@ pub fn handle_of(name: &str) -> String {
 }
 
 /// Whether two values look like one: the same letters and digits, or one letter of many apart.
-pub fn look_alike(a: &str, b: &str) -> bool {
+pub fn are_similar(a: &str, b: &str) -> bool {
     let letters =
         |text: &str| -> Vec<char> { normalized(text).chars().filter(|c| c.is_alphanumeric()).collect() };
     let (a, b) = (letters(a), letters(b));
@@ -176,13 +176,13 @@ mod tests {
         for (a, b) in
             [("vision", "Vison"), ("nlp team", "nlp-team"), ("speech", "speeech"), ("robotics", "roboitcs")]
         {
-            assert!(look_alike(a, b), "{a} {b}");
-            assert!(look_alike(b, a), "{b} {a}");
+            assert!(are_similar(a, b), "{a} {b}");
+            assert!(are_similar(b, a), "{b} {a}");
         }
         for (a, b) in
             [("exp-1", "exp-2"), ("cv", "nlp"), ("llama-7b", "llama-70b"), ("", "x"), ("abc", "abd")]
         {
-            assert!(!look_alike(a, b), "{a} {b}");
+            assert!(!are_similar(a, b), "{a} {b}");
         }
     }
 

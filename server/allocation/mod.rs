@@ -40,7 +40,7 @@ pub use entry::{
 };
 pub use forecast::{DAYS as USUAL_DAYS, Forecast, Known, MONTHS as USUAL_MONTHS};
 pub use key_row::{COMMITMENT_STATUS, IS_ACCELERATED, IS_UNUSED_COMMITMENT, KeyRow, facts_of};
-pub use label::{Label, handle_of, look_alike, normalized, normalized_key};
+pub use label::{Label, are_similar, handle_of, normalized, normalized_key};
 pub use problem::problems;
 pub use quantity::{Entered, Quantity, QuantityKind, quantities, remove_quantities, set_quantities};
 pub use quantity_file::{QuantityRefused, read_quantities, read_quantity};

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::label::{Label, look_alike, normalized, normalized_key};
+use super::label::{Label, are_similar, normalized, normalized_key};
 use super::rule::{Facts, Field};
 use super::{Attributor, MonthConfiguration, Target};
 use crate::money::Decimal;
@@ -166,7 +166,7 @@ fn named<'a>(
     if let Some((handle, _)) = owned.iter().find(exactly) {
         return Named::TeamOf(handle);
     }
-    match near.iter().find(|(_, spelling)| look_alike(spelling, value)) {
+    match near.iter().find(|(_, spelling)| are_similar(spelling, value)) {
         Some((handle, spelling)) => Named::Nearly(handle, spelling),
         None => Named::Nobody,
     }

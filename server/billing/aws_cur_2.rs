@@ -33,7 +33,7 @@ impl Format for AwsCur2 {
                 .any(|key| header.has(key))
     }
 
-    fn is_named_alike(&self, header: &Header) -> bool {
+    fn has_its_columns(&self, header: &Header) -> bool {
         header.names().iter().all(|name| !name.contains('/'))
     }
 

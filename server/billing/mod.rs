@@ -75,7 +75,7 @@ pub trait Format: Sync {
     }
 
     /// Whether the columns are named in its manner: what lacks one of its mandatory columns is called by this name.
-    fn is_named_alike(&self, _header: &Header) -> bool {
+    fn has_its_columns(&self, _header: &Header) -> bool {
         true
     }
 

@@ -126,7 +126,7 @@ pub(super) fn format(header: &Header, named: Option<&str>) -> Result<&'static dy
     }
     let nearest = FORMATS
         .iter()
-        .filter(|format| format.is_named_alike(header))
+        .filter(|format| format.has_its_columns(header))
         .map(|format| (lacking(*format, header), *format))
         .filter(|(missing, format)| missing.len() * 2 < format.mandatory().len())
         .min_by_key(|(missing, _)| missing.len());

@@ -5,7 +5,7 @@ use crate::accounts::Viewer;
 use crate::command_output::say;
 use crate::money::{Currency, Decimal};
 use crate::period::Period;
-use crate::report::{self, CostBasis, Filter, Grouping, Question};
+use crate::report::{self, CostMetric, Filter, Grouping, Question};
 
 #[derive(clap::Subcommand)]
 pub enum Report {
@@ -30,7 +30,7 @@ pub struct Spend {
 
     /// Which cost: billed, effective, contracted, list.
     #[arg(long, default_value = "effective")]
-    cost: CostBasis,
+    cost: CostMetric,
 
     /// Only charges in this currency. Without it, everything in the reporting currency; where none was chosen, the most
     /// used one of the period.

@@ -12,7 +12,7 @@
 //! What is computed in each file stands at its top, with its formulas. Owning: [`owning`], [`break_even`], [`capacity`].
 //! Renting: [`rent`], [`spot`], [`commitment`]; moving data away from it: [`egress`]. The work itself:
 //! [`work_unit`], [`serving`], [`sizing`], [`memory`], [`slices`], [`vectors`], and on other chips [`silicon`]. What
-//! becomes of prices and machines: [`path`]. What others print of all that: [`claim`].
+//! becomes of prices and machines: [`path`]. What others print of all that: [`published_figures`].
 //! All of it on the same work, as somebody would ask: [`comparison`], of a [`profile`] of hours served by a [`mix`], paid
 //! when [`cash`] says, as sure as [`uncertainty`] says, and all of that is its [`answer`]; read from a [`file`], to begin
 //! with a [`template`] or with what was [`measured`].
@@ -26,7 +26,6 @@ pub mod break_even;
 pub mod capacity;
 pub mod cash;
 pub mod check;
-pub mod claim;
 pub mod commitment;
 pub mod comparison;
 pub mod egress;
@@ -38,6 +37,7 @@ pub mod mix;
 pub mod owning;
 pub mod path;
 pub mod profile;
+pub mod published_figures;
 pub mod rent;
 pub mod serving;
 pub mod shipped;

@@ -9,6 +9,7 @@
 //!   economic view; the two are never added.
 
 mod asset_register;
+mod before_after;
 mod bill;
 mod bill_status;
 mod book_value;
@@ -21,17 +22,16 @@ mod document;
 mod economics;
 mod energy_use;
 mod entry;
+mod impact;
 mod loan;
 mod location_history;
 mod month;
 mod months;
-mod moved;
 pub mod power;
 mod problem;
 mod racks;
 mod readings;
 mod sheet;
-mod sides;
 mod start;
 mod summary;
 mod system;
@@ -39,6 +39,7 @@ mod system;
 mod testing;
 
 pub use asset_register::{AssetRegister, Edit};
+pub use before_after::{before_after, before_after_undoing};
 pub use bill::{PROVIDER, bill};
 pub use bill_status::{ClusterMonth, State, deliveries_of, hold, note_submitted};
 pub use book_value::{AssetSchedule, YearEnd, schedules, year_ends};
@@ -53,18 +54,17 @@ pub use entry::{
     Asset, AssetKind, Cluster, Colocation, Cost, CostKind, Entry, Event, EventKind, Every, Meter, Paid, Pue,
     Shares, Span, Staff, StaffHours, Tariff, Utilization,
 };
+pub use impact::{AmountImpact, BeforeAfter, Impact, RegisterBeforeAfter, TotalImpact};
 pub use loan::{Installment, Loan};
 pub use location_history::{Events, Leaving, LocationHistory, Stay};
 pub use month::{Amounts, Basis, Component, Line, Machine, Units, UnpricedEnergy, lines, unpriced_energy};
 pub use months::{MonthFile, Months, file_of, lines_of};
-pub use moved::{Moved, MovedAmount, MovedTotal, Moves, Sides};
 pub use problem::{Problem, problems};
 pub use racks::{RackPlan, RacksOfKind, racks};
 pub use readings::{MeterReadings, Read, meters_read, readings, take_readings};
 pub use sheet::{
     Field, Kind, RefusedCell, RefusedRow, Takes, Texts, cells, identity, read, read_file, write_file,
 };
-pub use sides::{sides, sides_of_undoing};
 pub use start::Start;
 pub use summary::{MonthSummary, currencies, owned_hours};
 pub use system::{System, system, systems};

@@ -10,7 +10,7 @@ use super::denomination::{PLACES, Unconverted};
 use super::snapshot::Allocation;
 use super::sql::{Source, push_filters, push_from, push_where};
 use super::sums::rollup_of;
-use super::{Answers, CostBasis, Filter, Grouping, Question, Spend};
+use super::{Answers, CostMetric, Filter, Grouping, Question, Spend};
 use crate::accounts::Viewer;
 use crate::exchange::Used;
 use crate::ledger::{Payer, Visible};
@@ -49,7 +49,7 @@ pub struct Charges {
     pub rates: Vec<Used>,
     /// What is listed and in no total, because its month has no rate.
     pub unconverted: Vec<Unconverted>,
-    pub cost: CostBasis,
+    pub cost: CostMetric,
     pub order: Order,
     pub lines: Vec<ChargeLine>,
 }
@@ -474,12 +474,12 @@ impl KeyOfDelivery {
 
 impl ChargeLine {
     /// One of its four costs, in the currency that it was billed in.
-    pub fn cost_in_its_currency(&self, cost: CostBasis) -> Decimal {
+    pub fn cost_in_its_currency(&self, cost: CostMetric) -> Decimal {
         match cost {
-            CostBasis::Billed => self.billed_cost,
-            CostBasis::Effective => self.effective_cost,
-            CostBasis::Contracted => self.contracted_cost,
-            CostBasis::List => self.list_cost,
+            CostMetric::Billed => self.billed_cost,
+            CostMetric::Effective => self.effective_cost,
+            CostMetric::Contracted => self.contracted_cost,
+            CostMetric::List => self.list_cost,
         }
     }
 

@@ -4,7 +4,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 use serde::Serialize;
 use sqlx::{PgConnection, Postgres, QueryBuilder};
 
-use super::CostBasis;
+use super::CostMetric;
 use super::snapshot::Allocation;
 use super::sql::{Source, push_filters, push_from, push_where};
 use crate::accounts::Viewer;
@@ -110,7 +110,7 @@ pub(super) async fn scopes_of(
     };
     push_from(&mut query, source, allocation);
     push_where(&mut query, source, (period.first(), period.last()), visible, allocation);
-    push_filters(&mut query, &[], viewer, (source, CostBasis::default()), allocation);
+    push_filters(&mut query, &[], viewer, (source, CostMetric::default()), allocation);
     query.push(" group by 1 having sum(c.charges) <> 0");
     query.build_query_scalar().fetch_all(db).await
 }

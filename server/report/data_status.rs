@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::compared::Compared;
 use super::denomination::Unconverted;
-use super::{CostBasis, Filter, Grouping, Question, Spend};
+use super::{CostMetric, Filter, Grouping, Question, Spend};
 use crate::exchange::Used;
 use crate::money::Currency;
 
@@ -12,7 +12,7 @@ use crate::money::Currency;
 #[derive(Clone, Debug, Serialize)]
 pub struct DataStatus {
     pub sequence: i64,
-    pub cost: CostBasis,
+    pub cost: CostMetric,
     /// What previous figures are: all of the period before, or the same days of it.
     pub compared: Compared,
     /// Null where nothing was billed.

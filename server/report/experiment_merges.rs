@@ -4,7 +4,7 @@ use serde::Serialize;
 use sqlx::PgConnection;
 
 use super::as_of::Error;
-use super::{Answers, CostBasis, Filter, Grouping, Question};
+use super::{Answers, CostMetric, Filter, Grouping, Question};
 use crate::accounts::Viewer;
 use crate::allocation::{Edit, Entry, Experiment, normalized};
 use crate::exchange;
@@ -47,7 +47,7 @@ pub async fn merges(
     let configuration = answers.configuration(db, sequence).await?;
     let mut asked = Question {
         by: Grouping::Team,
-        cost: CostBasis::Effective,
+        cost: CostMetric::Effective,
         convert_into: exchange::reporting_currency(db).await?,
         sequence: Some(sequence),
         ..Question::of(period, Viewer::Everything)

@@ -8,7 +8,7 @@ use serde::Serialize;
 use sqlx::{AssertSqlSafe, PgConnection, Row};
 use uuid::Uuid;
 
-use super::{CostBasis, Page};
+use super::{CostMetric, Page};
 use crate::ledger::Archived;
 use crate::money::Decimal;
 use crate::period::BillingMonth;
@@ -27,7 +27,7 @@ pub enum ChangesBy {
 pub struct Changes {
     pub delivery: i64,
     pub by: ChangesBy,
-    pub cost: CostBasis,
+    pub cost: CostMetric,
     /// It waits for a decision: this is what would change if it replaced.
     pub is_preview: bool,
     /// The version of the ledger at which it was published.
@@ -91,7 +91,7 @@ pub async fn changes(
     db: &mut PgConnection,
     delivery_id: i64,
     by: ChangesBy,
-    cost: CostBasis,
+    cost: CostMetric,
     page: Page,
 ) -> sqlx::Result<Changes> {
     let delivery =
@@ -113,7 +113,7 @@ pub async fn changes(
 }
 
 /// From what the deliveries state, which is few rows and the other side of the lines' sum.
-async fn totals(db: &mut PgConnection, delivery_id: i64, cost: CostBasis) -> sqlx::Result<Vec<ChangeTotal>> {
+async fn totals(db: &mut PgConnection, delivery_id: i64, cost: CostMetric) -> sqlx::Result<Vec<ChangeTotal>> {
     let column = cost.column().trim_start_matches("c.");
     let query = format!(
         "{SIDES}
@@ -138,7 +138,7 @@ async fn lines(
     db: &mut PgConnection,
     delivery_id: i64,
     by: ChangesBy,
-    cost: CostBasis,
+    cost: CostMetric,
     page: Page,
 ) -> sqlx::Result<(i64, Vec<Change>)> {
     let (cost, dimensions) = (cost.column(), by.dimensions());

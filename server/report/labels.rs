@@ -7,7 +7,7 @@ use sqlx::PgConnection;
 use super::{Answers, Error, Grouping, Question};
 use crate::accounts::Viewer;
 use crate::allocation::{
-    Attributor, Facts, Label, MonthConfiguration, look_alike, normalized, normalized_key,
+    Attributor, Facts, Label, MonthConfiguration, are_similar, normalized, normalized_key,
 };
 use crate::exchange;
 use crate::money::{Currency, Decimal};
@@ -16,7 +16,7 @@ use crate::period::BillingMonth;
 /// Tags that are looked at.
 const TAGS: i64 = 500;
 /// What a spelling may look like, at most so many.
-const ALIKE: usize = 3;
+const SIMILAR: usize = 3;
 
 /// The spellings of a label in a month.
 #[derive(Clone, Debug, Serialize)]
@@ -128,11 +128,11 @@ impl Spelling {
         let others = larger.iter().map(|line| line.means.as_ref().unwrap_or(&line.text));
         let mut alike: Vec<String> = Vec::new();
         for candidate in known.iter().chain(others) {
-            if candidate != itself && look_alike(candidate, &self.text) && !alike.contains(candidate) {
+            if candidate != itself && are_similar(candidate, &self.text) && !alike.contains(candidate) {
                 alike.push(candidate.clone());
             }
         }
-        alike.truncate(ALIKE);
+        alike.truncate(SIMILAR);
         alike
     }
 }

@@ -9,7 +9,7 @@ use super::attention::{Attention, attention};
 use super::compared::Compared;
 use super::completeness::Completeness;
 use super::over_time::{Bucket, Series, Step};
-use super::{Answers, CostBasis, Error, Grouping, Question, Spend};
+use super::{Answers, CostMetric, Error, Grouping, Question, Spend};
 use crate::accounts::Viewer;
 use crate::exchange;
 use crate::money::{Currency, Money};
@@ -90,7 +90,7 @@ pub async fn overview(
     db: &mut PgConnection,
     answers: &Answers,
     viewer: &Viewer,
-    cost: CostBasis,
+    cost: CostMetric,
     top: usize,
     (clusters, today): (&Months, NaiveDate),
 ) -> Result<Option<Overview>, Error> {

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use sqlx::PgConnection;
 
-use super::{Answers, CostBasis, Error, Group, Grouping, HourlyWay, Question, Spend};
+use super::{Answers, CostMetric, Error, Group, Grouping, HourlyWay, Question, Spend};
 use crate::accelerator::accelerator_hours;
 use crate::accounts::Viewer;
 use crate::billing::PricingCategory;
@@ -88,7 +88,7 @@ pub(super) async fn price_groups(
 
 /// Billed cost has no price of an hour: a machine is billed when it is bought.
 fn has_price(spend: &Spend) -> bool {
-    spend.cost != CostBasis::Billed && !spend.owned_hours.is_zero()
+    spend.cost != CostMetric::Billed && !spend.owned_hours.is_zero()
 }
 
 /// Whether some filter chooses among charges, and not who is charged.

@@ -12,7 +12,7 @@ use crate::period::Period;
 
 /// Which of the four costs of FOCUS is summed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum CostBasis {
+pub enum CostMetric {
     /// What the invoice says.
     Billed,
     /// Amortised: commitments spread over the usage they cover.
@@ -94,7 +94,7 @@ pub struct Question {
     pub by: Grouping,
     /// What each group is broken down by.
     pub then: Option<Grouping>,
-    pub cost: CostBasis,
+    pub cost: CostMetric,
     /// Only charges in this currency. `None`, and nothing to convert into: everything in the reporting currency; where
     /// none was chosen, the most used one of the period.
     pub currency: Option<Currency>,
@@ -137,7 +137,7 @@ impl Question {
             period,
             by: Grouping::Service,
             then: None,
-            cost: CostBasis::default(),
+            cost: CostMetric::default(),
             currency: None,
             convert_into: None,
             filters: Vec::new(),
@@ -207,7 +207,7 @@ impl Filter {
     }
 }
 
-impl CostBasis {
+impl CostMetric {
     pub const ALL: [Self; 4] = [Self::Billed, Self::Effective, Self::Contracted, Self::List];
 
     pub fn as_str(self) -> &'static str {
@@ -375,13 +375,13 @@ impl Grouping {
     }
 }
 
-impl fmt::Display for CostBasis {
+impl fmt::Display for CostMetric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-impl FromStr for CostBasis {
+impl FromStr for CostMetric {
     type Err = ParseQuestionError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -459,7 +459,7 @@ impl FromStr for Sort {
     }
 }
 
-impl Serialize for CostBasis {
+impl Serialize for CostMetric {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }

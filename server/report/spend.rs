@@ -11,7 +11,7 @@ use super::compared::Compared;
 use super::denomination::Unconverted;
 use super::snapshot::{Names, Snapshot};
 use super::sums::{Figures, Sum, Sums};
-use super::{Answers, CostBasis, Grouping, Question, Sort, SortBy};
+use super::{Answers, CostMetric, Grouping, Question, Sort, SortBy};
 use crate::accelerator::accelerator_hours;
 use crate::exchange::Used;
 use crate::ledger::Payer;
@@ -31,7 +31,7 @@ pub struct Spend {
     pub period: Period,
     pub sequence: i64,
     pub currency: Option<Currency>,
-    pub cost: CostBasis,
+    pub cost: CostMetric,
     pub by: Grouping,
     pub then: Option<Grouping>,
     pub total: Option<Money>,
@@ -210,24 +210,24 @@ fn hours(part_seconds: Decimal) -> Decimal {
 
 /// Cost of the use of accelerators per accelerator-hour. Billed cost has none: what a commitment covers is billed at
 /// zero, and the commitment elsewhere.
-fn price(figures: &Figures, cost: CostBasis) -> Option<Decimal> {
-    if cost == CostBasis::Billed {
+fn price(figures: &Figures, cost: CostMetric) -> Option<Decimal> {
+    if cost == CostMetric::Billed {
         return None;
     }
     figures.accelerator_cost.divide(accelerator_hours(figures.part_seconds, PLACES), PLACES)
 }
 
 /// Cost of everything owned per hour owned. Billed cost has none either: a machine is billed when it is bought.
-fn owned_price(figures: &Figures, cost: CostBasis) -> Option<Decimal> {
-    if cost == CostBasis::Billed || figures.owned_cost.is_zero() {
+fn owned_price(figures: &Figures, cost: CostMetric) -> Option<Decimal> {
+    if cost == CostMetric::Billed || figures.owned_cost.is_zero() {
         return None;
     }
     figures.owned_cost.divide(accelerator_hours(figures.owned_seconds, PLACES), PLACES)
 }
 
 /// What commitments cost that nothing used.
-fn unused(figures: &Figures, cost: CostBasis) -> Option<Decimal> {
-    (cost == CostBasis::Effective).then_some(figures.unused_cost)
+fn unused(figures: &Figures, cost: CostMetric) -> Option<Decimal> {
+    (cost == CostMetric::Effective).then_some(figures.unused_cost)
 }
 
 impl Spend {
@@ -273,7 +273,7 @@ impl Sum {
 struct Level<'a> {
     by: &'a Grouping,
     names: &'a Names,
-    cost: CostBasis,
+    cost: CostMetric,
     limit: Option<usize>,
     find: Option<&'a str>,
     hides_payers: bool,

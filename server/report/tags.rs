@@ -4,7 +4,7 @@ use sqlx::{PgConnection, Postgres, QueryBuilder};
 
 use super::snapshot::Allocation;
 use super::sql::{Source, push_filters, push_from, push_where};
-use super::{CostBasis, Grouping, Question};
+use super::{CostMetric, Grouping, Question};
 use crate::accounts::Viewer;
 use crate::ledger::Visible;
 use crate::period::Period;
@@ -37,7 +37,7 @@ pub(super) async fn tag_names_of(
     push_from(&mut query, source, allocation);
     query.push(" cross join lateral jsonb_object_keys(k.tags) tag");
     push_where(&mut query, source, (period.first(), period.last()), visible, allocation);
-    push_filters(&mut query, &[], viewer, (source, CostBasis::default()), allocation);
+    push_filters(&mut query, &[], viewer, (source, CostMetric::default()), allocation);
     query.push(" group by 1 order by sum(c.charges) desc, 1 limit ");
     query.push_bind(limit);
     query.build_query_scalar().fetch_all(db).await

@@ -9,7 +9,7 @@ use serde::Serialize;
 use sqlx::PgConnection;
 
 use super::owned_by::parts;
-use super::{Answers, CostBasis, Error, Grouping, Question};
+use super::{Answers, CostMetric, Error, Grouping, Question};
 use crate::accounts::Viewer;
 use crate::allocation::{Quantity, QuantityKind, quantities};
 use crate::exchange;
@@ -106,7 +106,7 @@ impl Answers {
             }
             let question = Question {
                 by: Grouping::Month,
-                cost: CostBasis::Effective,
+                cost: CostMetric::Effective,
                 convert_into: into.clone(),
                 filters: vec![filter],
                 sequence: Some(sequence),

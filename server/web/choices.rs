@@ -4,14 +4,14 @@ use super::question::Asked;
 use crate::accounts::Person;
 use crate::money::Currency;
 use crate::period::Period;
-use crate::report::{Completeness, CostBasis, DataStatus};
+use crate::report::{Completeness, CostMetric, DataStatus};
 
 /// What is written, where it leads, and whether it is shown now.
 pub type Choice = (String, String, bool);
 
 pub fn costs(asked: &Asked, at: impl Fn(&Asked) -> String) -> Vec<Choice> {
-    let choice = |cost: CostBasis| (cost.label(), at(&asked.cost(cost)), cost == asked.cost);
-    CostBasis::ALL.into_iter().map(choice).collect()
+    let choice = |cost: CostMetric| (cost.label(), at(&asked.cost(cost)), cost == asked.cost);
+    CostMetric::ALL.into_iter().map(choice).collect()
 }
 
 /// From here on every link is about the same currency, whatever a filter makes the most used one: where nothing says what

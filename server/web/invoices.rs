@@ -22,7 +22,7 @@ use crate::money::Money;
 use crate::period::{BillingMonth, Period};
 
 use crate::report::{
-    Agreement, Answers, CostBasis, Grouping, ReconciledLine, ReconciledTotal, Reconciliation,
+    Agreement, Answers, CostMetric, Grouping, ReconciledLine, ReconciledTotal, Reconciliation,
 };
 
 /// No issuer numbers its invoices with more.
@@ -220,7 +220,7 @@ impl ReconciledLine {
     /// What the ledger's figure is made of.
     pub fn charges(&self) -> String {
         let currency = Some(self.in_ledger.currency.clone());
-        let asked = Asked { cost: CostBasis::Billed, currency, ..Asked::default() };
+        let asked = Asked { cost: CostMetric::Billed, currency, ..Asked::default() };
         let asked = asked.only(&Grouping::Provider, Some(&self.provider)).by(Grouping::Category);
         asked.link(paths::Spend { period: As::page(self.month.into()) })
     }

@@ -24,7 +24,7 @@ use crate::money::{Decimal, Money};
 use crate::onprem::{self, Months, State as Stands};
 use crate::period::BillingMonth;
 use crate::report::{
-    self, Answers, Attention, CostBasis, Group, Grouping, MonthOfProvider, Overview, ProviderDays, SHARED,
+    self, Answers, Attention, CostMetric, Group, Grouping, MonthOfProvider, Overview, ProviderDays, SHARED,
     Spend, Step, Unconverted,
 };
 
@@ -46,7 +46,7 @@ struct Page {
 struct Shown {
     overview: Overview,
     chart: Stack,
-    cost: CostBasis,
+    cost: CostMetric,
     items: Vec<Item>,
 }
 
@@ -114,7 +114,7 @@ async fn find(
     answers: &Answers,
     months: &Months,
     person: &Person,
-    cost: CostBasis,
+    cost: CostMetric,
 ) -> Result<Option<Overview>> {
     let today = clock::now().date_naive();
     // On the heap, since so much is held while it waits.
@@ -124,8 +124,8 @@ async fn find(
 }
 
 /// `?cost=billed` is all there is to ask.
-fn cost(pairs: &[(String, String)]) -> Result<CostBasis> {
-    let mut cost = CostBasis::default();
+fn cost(pairs: &[(String, String)]) -> Result<CostMetric> {
+    let mut cost = CostMetric::default();
     for (name, value) in pairs {
         if name != "cost" {
             return Err(Error::BadRequest(format!(
@@ -381,10 +381,10 @@ impl Shown {
     }
 
     fn costs(&self) -> Vec<(String, String, bool)> {
-        let offered = CostBasis::ALL
+        let offered = CostMetric::ALL
             .into_iter()
-            .filter(|cost| matches!(cost, CostBasis::Effective | CostBasis::Billed) || *cost == self.cost);
-        let choice = |cost: CostBasis| {
+            .filter(|cost| matches!(cost, CostMetric::Effective | CostMetric::Billed) || *cost == self.cost);
+        let choice = |cost: CostMetric| {
             let asked = Asked { cost, ..Asked::default() };
             (cost.label(), asked.link(paths::Overview), cost == self.cost)
         };

@@ -7,7 +7,7 @@ use super::{Error, paths};
 use crate::accounts::Viewer;
 use crate::money::Currency;
 use crate::period::Period;
-use crate::report::{CostBasis, Filter, Grouping, ParseQuestionError, Question, SHARED, Sort, Step};
+use crate::report::{CostMetric, Filter, Grouping, ParseQuestionError, Question, SHARED, Sort, Step};
 
 /// No list is longer; what is asked beyond shows nothing.
 const LAST_PAGE: u64 = 1_000_000_000;
@@ -22,7 +22,7 @@ const MOST_VALUES: usize = 250;
 pub struct Asked {
     pub by: Grouping,
     pub then: Option<Grouping>,
-    pub cost: CostBasis,
+    pub cost: CostMetric,
     pub currency: Option<Currency>,
     /// `in=EUR`: the currency that amounts are converted into.
     pub convert_into: Option<Currency>,
@@ -44,7 +44,7 @@ impl Default for Asked {
         Self {
             by: Grouping::Service,
             then: None,
-            cost: CostBasis::default(),
+            cost: CostMetric::default(),
             currency: None,
             convert_into: None,
             limit: None,
@@ -185,7 +185,7 @@ impl Asked {
     }
 
     #[must_use]
-    pub fn cost(&self, cost: CostBasis) -> Self {
+    pub fn cost(&self, cost: CostMetric) -> Self {
         Self { cost, ..self.clone() }
     }
 

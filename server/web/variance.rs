@@ -15,7 +15,7 @@ use super::{filters, paths, respond, table};
 use crate::chart;
 use crate::money::{Currency, Decimal, Money};
 use crate::period::Period;
-use crate::report::{Answers, CostBasis, Grouping, Movement, Variance};
+use crate::report::{Answers, CostMetric, Grouping, Movement, Variance};
 
 /// Movements on a page.
 const PAGE: usize = 50;
@@ -82,8 +82,8 @@ impl Page {
 
     fn costs(&self) -> Vec<(String, String, bool)> {
         let choice =
-            |cost: CostBasis| (cost.label(), self.at(&self.asked.cost(cost)), cost == self.asked.cost);
-        CostBasis::ALL.into_iter().map(choice).collect()
+            |cost: CostMetric| (cost.label(), self.at(&self.asked.cost(cost)), cost == self.asked.cost);
+        CostMetric::ALL.into_iter().map(choice).collect()
     }
 
     fn chips(&self) -> Vec<(String, String)> {

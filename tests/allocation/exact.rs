@@ -13,7 +13,7 @@ use gpuledger::clock;
 use gpuledger::exchange::{self, Rate};
 use gpuledger::money::{Currency, Decimal};
 use gpuledger::period::Period;
-use gpuledger::report::{self, Answers, CostBasis, Filter, Group, Grouping, Question, Spend};
+use gpuledger::report::{self, Answers, CostMetric, Filter, Group, Grouping, Question, Spend};
 use rand::Rng;
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand_chacha::ChaCha8Rng;
@@ -215,7 +215,7 @@ pub async fn surroundings(db: &mut PgConnection, chance: &mut ChaCha8Rng) {
 /// A cost in dollars: of what was billed in them, or of everything, converted.
 #[derive(Clone)]
 struct Asked {
-    cost: CostBasis,
+    cost: CostMetric,
     into: Option<Currency>,
 }
 
@@ -223,9 +223,9 @@ impl Asked {
     fn all() -> [Self; 3] {
         let usd = Some(Currency::exactly("USD"));
         [
-            Self { cost: CostBasis::Effective, into: None },
-            Self { cost: CostBasis::Billed, into: None },
-            Self { cost: CostBasis::Effective, into: usd },
+            Self { cost: CostMetric::Effective, into: None },
+            Self { cost: CostMetric::Billed, into: None },
+            Self { cost: CostMetric::Effective, into: usd },
         ]
     }
 

@@ -4,7 +4,7 @@ use gpuledger::accounts::Viewer;
 use gpuledger::allocation::{self, Budget, BudgetOf, BudgetPeriod, Entry, Months, Split, Target, Team};
 use gpuledger::changes::Document as _;
 use gpuledger::money::{Currency, Decimal};
-use gpuledger::report::{self, Answers, CostBasis, Question, TeamReport};
+use gpuledger::report::{self, Answers, CostMetric, Question, TeamReport};
 use sqlx::{PgConnection, PgPool};
 
 use super::owners::month;
@@ -50,7 +50,7 @@ async fn organization(db: &mut PgConnection) {
 
 fn question(period: &str, viewer: Viewer) -> Question {
     Question {
-        cost: CostBasis::Billed,
+        cost: CostMetric::Billed,
         currency: Some(Currency::exactly("USD")),
         ..Question::of(period.parse().unwrap(), viewer)
     }

@@ -3,7 +3,7 @@
 use gpuledger::accounts::Viewer;
 use gpuledger::allocation::{Edit, Entry, FixedShare, Months, Recipient, Split, Target, Team};
 use gpuledger::changes::Document as _;
-use gpuledger::report::{self, CostBasis, Filter, Grouping, Question, Spend};
+use gpuledger::report::{self, CostMetric, Filter, Grouping, Question, Spend};
 use sqlx::{AssertSqlSafe, PgConnection, PgPool};
 
 use crate::support::configuration::{change, pool, rule, team, to_pool, write};
@@ -42,7 +42,7 @@ async fn ask(
         .collect();
     let question = Question {
         by: by.parse::<Grouping>().unwrap(),
-        cost: CostBasis::Billed,
+        cost: CostMetric::Billed,
         filters,
         ..Question::of(period.parse().unwrap(), viewer)
     };
@@ -199,7 +199,7 @@ async fn a_page_as_of_an_earlier_step_allocates_as_it_did_then(db: PgPool) {
 
     let question = Question {
         by: Grouping::Team,
-        cost: CostBasis::Billed,
+        cost: CostMetric::Billed,
         sequence: Some(before.sequence),
         ..Question::of("2026-09".parse().unwrap(), Viewer::Everything)
     };
@@ -290,7 +290,7 @@ async fn what_nobody_used_for_a_month_is_forgotten_and_made_again(db: PgPool) {
     assert_eq!(by(&mut db, "team").await, now);
     let question = Question {
         by: Grouping::Team,
-        cost: CostBasis::Billed,
+        cost: CostMetric::Billed,
         sequence: Some(before.sequence),
         ..Question::of("2026-09".parse().unwrap(), Viewer::Everything)
     };

@@ -9,7 +9,7 @@ use gpuledger::generate::{self, Format, Plan};
 use gpuledger::ledger::{
     self, Archived, Decision, LoadedAgain, Progress, Reload, Source, Undone, WhenUnsure,
 };
-use gpuledger::report::{self, Answers, ChangesBy, CostBasis, Grouping, Page, Question};
+use gpuledger::report::{self, Answers, ChangesBy, CostMetric, Grouping, Page, Question};
 use gpuledger::storage::{self, Archiving};
 use sqlx::{Acquire as _, PgConnection, PgPool};
 
@@ -123,7 +123,7 @@ async fn is_archived_and_loaded_again(db: PgPool, rows: u64) {
     let asked = [ask(&ledger, &answers, then).await.unwrap(), ask(&ledger, &answers, today).await.unwrap()];
     assert_ne!(asked[0], asked[1]);
     let changed =
-        report::changes(&mut db, 2, ChangesBy::Service, CostBasis::Billed, Page { first: 0, size: 50 });
+        report::changes(&mut db, 2, ChangesBy::Service, CostMetric::Billed, Page { first: 0, size: 50 });
     let changed = serde_json::to_string(&changed.await.unwrap()).unwrap();
 
     archive(&ledger).await;
@@ -136,9 +136,9 @@ async fn is_archived_and_loaded_again(db: PgPool, rows: u64) {
     }
     // What it changed is decided by service without its rows, and by key not at all.
     let page = || Page { first: 0, size: 50 };
-    let again = report::changes(&mut db, 2, ChangesBy::Service, CostBasis::Billed, page()).await.unwrap();
+    let again = report::changes(&mut db, 2, ChangesBy::Service, CostMetric::Billed, page()).await.unwrap();
     assert_eq!(serde_json::to_string(&again).unwrap(), changed);
-    let by_key = report::changes(&mut db, 2, ChangesBy::Key, CostBasis::Billed, page()).await.unwrap_err();
+    let by_key = report::changes(&mut db, 2, ChangesBy::Key, CostMetric::Billed, page()).await.unwrap_err();
     assert_eq!(Archived::of(&by_key), Some(Archived { delivery: 1 }));
     assert_eq!(try_undo(&ledger, 2).await, Undone::Archived(vec![1]));
     assert_eq!(ledger::sequence(&mut db).await.unwrap(), today, "nothing happened");

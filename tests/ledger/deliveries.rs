@@ -206,7 +206,7 @@ async fn two_files_of_one_month_chosen_together_are_asked_about(db: PgPool) {
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn a_page_can_be_asked_as_of_a_sequence(db: PgPool) {
     use gpuledger::accounts::Viewer;
-    use gpuledger::report::{CostBasis, Grouping, Question, spend};
+    use gpuledger::report::{CostMetric, Grouping, Question, spend};
     let ledger = TestLedger::new(db);
     ledger.deliver("a.csv", Focus::new().hour("acme", "s1", "2026-09-05T10", "10", "vision")).await;
     ledger.deliver("b.csv", Focus::new().hour("acme", "s1", "2026-09-05T10", "12", "vision")).await;
@@ -215,7 +215,7 @@ async fn a_page_can_be_asked_as_of_a_sequence(db: PgPool) {
     for sequence in [Some(1), Some(2), None] {
         let question = Question {
             by: Grouping::Provider,
-            cost: CostBasis::Billed,
+            cost: CostMetric::Billed,
             sequence,
             ..Question::of("2026-09".parse().unwrap(), Viewer::Everything)
         };

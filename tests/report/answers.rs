@@ -2,14 +2,14 @@
 
 use gpuledger::accounts::Viewer;
 use gpuledger::ledger::{Decision, WhenUnsure};
-use gpuledger::report::{self, Answers, CostBasis, Grouping, Question, Step};
+use gpuledger::report::{self, Answers, CostMetric, Grouping, Question, Step};
 use sqlx::PgPool;
 
 use crate::support::{Focus, TestLedger};
 
 fn question(period: &str, by: Grouping) -> Question {
     let period = period.parse().unwrap();
-    Question { by, cost: CostBasis::Billed, ..Question::of(period, Viewer::Everything) }
+    Question { by, cost: CostMetric::Billed, ..Question::of(period, Viewer::Everything) }
 }
 
 /// What is remembered of September, once it was found to be what is asked, by every dimension.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use gpuledger::clock;
 use gpuledger::ledger::{Decision, publish};
 use gpuledger::money::Decimal;
-use gpuledger::report::{self, Changes, ChangesBy, CostBasis, Page};
+use gpuledger::report::{self, Changes, ChangesBy, CostMetric, Page};
 use sqlx::PgPool;
 
 use crate::support::{Focus, TestLedger};
@@ -14,7 +14,7 @@ const EVERYTHING: Page = Page { first: 0, size: 1000 };
 
 async fn changes(ledger: &TestLedger, delivery: i64, by: ChangesBy) -> Changes {
     let mut db = ledger.db.acquire().await.unwrap();
-    report::changes(&mut db, delivery, by, CostBasis::Billed, EVERYTHING).await.unwrap()
+    report::changes(&mut db, delivery, by, CostMetric::Billed, EVERYTHING).await.unwrap()
 }
 
 /// Account, what it was and is, and what is said of it.
@@ -107,7 +107,7 @@ async fn the_differences_sum_to_the_change(db: PgPool) {
     let mut db = ledger.db.acquire().await.unwrap();
     let second = Page { first: 1, size: 1 };
     let page =
-        report::changes(&mut db, waiting, ChangesBy::Account, CostBasis::Billed, second).await.unwrap();
+        report::changes(&mut db, waiting, ChangesBy::Account, CostMetric::Billed, second).await.unwrap();
     assert_eq!((page.count, described(&page)), (3, expected[1..2].to_vec()));
 }
 

@@ -9,7 +9,7 @@ use gpuledger::allocation::{Entry, Split, Target};
 use gpuledger::generate::{self, Format, Plan};
 use gpuledger::ledger::WhenUnsure;
 use gpuledger::money::Decimal;
-use gpuledger::report::{self, Charges, CostBasis, Filter, Grouping, Order, Page, Question};
+use gpuledger::report::{self, Charges, CostMetric, Filter, Grouping, Order, Page, Question};
 use sqlx::PgPool;
 
 use crate::support::configuration::{pool, rule, team, to_pool, write};
@@ -17,7 +17,7 @@ use crate::support::{Focus, TestLedger};
 
 fn question(filters: Vec<Filter>) -> Question {
     Question {
-        cost: CostBasis::Billed,
+        cost: CostMetric::Billed,
         filters,
         ..Question::of("2026-09".parse().unwrap(), Viewer::Everything)
     }

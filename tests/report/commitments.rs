@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use gpuledger::accounts::Viewer;
 use gpuledger::allocation::{self, Target};
 use gpuledger::money::Decimal;
-use gpuledger::report::{self, CostBasis, Filter, Grouping, Question, Spend};
+use gpuledger::report::{self, CostMetric, Filter, Grouping, Question, Spend};
 use sqlx::PgPool;
 
 use crate::support::configuration::{rule, team, write};
@@ -62,7 +62,7 @@ async fn ask(
     ledger: &TestLedger,
     account: &str,
     by: Grouping,
-    cost: CostBasis,
+    cost: CostMetric,
     filters: Vec<Filter>,
 ) -> Spend {
     let mut db = ledger.db.acquire().await.unwrap();
@@ -82,7 +82,7 @@ fn groups(spend: &Spend) -> BTreeMap<String, String> {
 async fn agree(ledger: &TestLedger, dimensions: &[Grouping]) {
     for account in [CUR_ACCOUNT, FOCUS_ACCOUNT] {
         for by in dimensions {
-            let spend = ask(ledger, account, by.clone(), CostBasis::Effective, Vec::new()).await;
+            let spend = ask(ledger, account, by.clone(), CostMetric::Effective, Vec::new()).await;
             let described = format!("{account} by {by}");
             assert_eq!(spend.accelerator_hours, 200.into(), "{described}");
             // 898 for 200 hours; with what nothing used it would be 6.49.
@@ -94,7 +94,7 @@ async fn agree(ledger: &TestLedger, dimensions: &[Grouping]) {
             assert_eq!(unused, 400.into(), "{described}");
         }
         let by_status =
-            ask(ledger, account, Grouping::CommitmentStatus, CostBasis::Effective, Vec::new()).await;
+            ask(ledger, account, Grouping::CommitmentStatus, CostMetric::Effective, Vec::new()).await;
         let expected = [("No commitment", "98"), ("Unused", "400"), ("Used", "800")];
         let expected: BTreeMap<String, String> =
             expected.map(|(label, cost)| (label.to_owned(), cost.to_owned())).into();
@@ -102,12 +102,12 @@ async fn agree(ledger: &TestLedger, dimensions: &[Grouping]) {
         let used = by_status.groups.iter().find(|group| group.key.as_deref() == Some("Used")).unwrap();
         assert_eq!(used.cost_per_accelerator_hour.unwrap().round(2).to_string(), "4.17");
         // Billed, the fee is a purchase, which has no status.
-        let billed = ask(ledger, account, Grouping::CommitmentStatus, CostBasis::Billed, Vec::new()).await;
+        let billed = ask(ledger, account, Grouping::CommitmentStatus, CostMetric::Billed, Vec::new()).await;
         assert_eq!(groups(&billed), [("No commitment".to_owned(), "1298".to_owned())].into(), "{account}");
         assert_eq!((billed.unused_commitment, billed.cost_per_accelerator_hour), (None, None));
         // Fees of AWS's own report name no machine that was used; what they are for is the same.
         let only = Filter::keep(Grouping::CommitmentStatus, vec!["Unused".to_owned()]);
-        let only = ask(ledger, account, Grouping::Service, CostBasis::Effective, vec![only]).await;
+        let only = ask(ledger, account, Grouping::Service, CostMetric::Effective, vec![only]).await;
         assert_eq!(groups(&only), [("AmazonEC2".to_owned(), "400".to_owned())].into(), "{account}");
         assert_eq!((only.accelerator_hours, only.cost_per_accelerator_hour), (0.into(), None));
     }
@@ -156,7 +156,8 @@ async fn fees_of_a_report_that_spreads_none_are_not_unused(db: PgPool) {
     let columns = "reservation/EffectiveCost,";
     let unamortized = cur().replace(columns, "my/Notes,").replace(",800,,,", ",,,,");
     ledger.deliver("cur.csv", unamortized).await;
-    let spend = ask(&ledger, CUR_ACCOUNT, Grouping::CommitmentStatus, CostBasis::Effective, Vec::new()).await;
+    let spend =
+        ask(&ledger, CUR_ACCOUNT, Grouping::CommitmentStatus, CostMetric::Effective, Vec::new()).await;
     assert_eq!(spend.unused_commitment.unwrap().amount, Decimal::ZERO);
     assert!(spend.groups.iter().all(|group| group.key.as_deref() != Some("Unused")));
 }

@@ -6,7 +6,7 @@ use std::io::BufWriter;
 use gpuledger::accounts::Viewer;
 use gpuledger::generate::{self, Format, Plan};
 use gpuledger::ledger::{self, Decision, WhenUnsure};
-use gpuledger::report::{self, Answers, CostBasis, Filter, Grouping, Question, Step};
+use gpuledger::report::{self, Answers, CostMetric, Filter, Grouping, Question, Step};
 use serde::Serialize;
 use sqlx::PgPool;
 
@@ -55,7 +55,7 @@ fn questions() -> Vec<Question> {
     for period in ["2026-09", "2026-08", "2026-08..2026-09"] {
         for by in Grouping::FIXED.into_iter().chain([Grouping::Tag("team".into())]) {
             for filters in &filters {
-                for cost in [CostBasis::Effective, CostBasis::Billed] {
+                for cost in [CostMetric::Effective, CostMetric::Billed] {
                     questions.push(Question {
                         by: by.clone(),
                         cost,
@@ -77,7 +77,7 @@ async fn prepared_months_answer_as_rollups_do(db: PgPool) {
     for question in questions() {
         let asked = report::spend(&mut db, &question).await.unwrap();
         assert_eq!(json(&answers.spend(&mut db, &question).await.unwrap()), json(&asked), "{question:?}");
-        if question.cost == CostBasis::Billed {
+        if question.cost == CostMetric::Billed {
             continue;
         }
         for step in [Step::Day, Step::Month] {

@@ -7,7 +7,7 @@ use gpuledger::accounts::Viewer;
 use gpuledger::allocation::{Entry, Split, Target};
 use gpuledger::generate::{self, Format, Plan};
 use gpuledger::ledger::{Decision, WhenUnsure};
-use gpuledger::report::{self, CostBasis, FIRST, Filter, Group, Grouping, Page, Question, Spend, Step};
+use gpuledger::report::{self, CostMetric, FIRST, Filter, Group, Grouping, Page, Question, Spend, Step};
 use sqlx::PgPool;
 
 use crate::support::configuration::{pool, rule, team, to_pool, write};
@@ -76,9 +76,9 @@ async fn answers(ledger: &TestLedger, filters: &[Vec<Filter>]) -> Vec<String> {
         for filters in filters {
             let question = september(&viewer, filters);
             for (then, cost) in [
-                (None, CostBasis::Effective),
-                (Some(Grouping::Service), CostBasis::Billed),
-                (Some(Grouping::Team), CostBasis::Effective),
+                (None, CostMetric::Effective),
+                (Some(Grouping::Service), CostMetric::Billed),
+                (Some(Grouping::Team), CostMetric::Effective),
             ] {
                 let asked = Question { then, cost, ..question.clone() };
                 let spend = report::spend(&mut db, &asked).await.unwrap();

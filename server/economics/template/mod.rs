@@ -26,7 +26,7 @@ pub fn template(handle: &str) -> Option<&'static Template> {
 }
 
 /// Which figures that others print are about the situation of a template, by their handles in [`super::claim`].
-pub fn claims_about(handle: &str) -> &'static [&'static str] {
+pub fn published_figures_about(handle: &str) -> &'static [&'static str] {
     match handle {
         "ten-nodes" => &["above-forty-percent", "reservation", "break-even", "yearly-cost"],
         "eight-million" => &["eight-million", "same-work", "one-year-commitment"],

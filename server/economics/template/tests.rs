@@ -218,9 +218,9 @@ fn no_claim_is_drawn_around_its_best_case() {
 
 #[test]
 fn each_is_about_figures_that_others_print() {
-    let known = crate::economics::claim::claims();
+    let known = crate::economics::published_figures::published_figures();
     for template in templates() {
-        let about = claims_about(template.handle);
+        let about = published_figures_about(template.handle);
         assert!(!about.is_empty(), "{}", template.handle);
         for id in about {
             assert!(known.iter().any(|it| it.id == *id), "{}: {id}", template.handle);

@@ -41,8 +41,8 @@ pub fn tornado(inputs: &[Input], answer: impl Fn(usize, Decimal) -> Option<Decim
 mod tests {
     use super::*;
     use crate::economics::Owning;
-    use crate::economics::claim::worked_example;
     use crate::economics::owning::Hours;
+    use crate::economics::published_figures::worked_example;
     use crate::economics::uncertainty::changed;
     use crate::money::arithmetic::product;
 

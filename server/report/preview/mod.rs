@@ -1,7 +1,7 @@
 //! What a change of the allocation moves: from whom to whom, by month, with the largest keys. For a draft against the
 //! configuration that holds now; for one that was applied or undone, against the step before.
 
-mod moved;
+mod transfers;
 
 use std::collections::BTreeSet;
 
@@ -9,11 +9,11 @@ use serde::Serialize;
 use sqlx::PgConnection;
 
 use super::completeness::{final_since, months};
-use super::consequences::consequences;
 use super::denomination::Unconverted;
+use super::sentences_of_change::sentences_of_change;
 use super::snapshot::{Allocation, Names, Snapshot};
 use super::sums::sums_of;
-use super::{Answers, CostBasis, Grouping, Question};
+use super::{Answers, CostMetric, Grouping, Question};
 use crate::accounts::Viewer;
 use crate::allocation::{self, Configuration, Edit, Entry, MonthAllocation, MonthConfiguration};
 use crate::changes::{Change, Document as _};
@@ -21,8 +21,8 @@ use crate::exchange::{self, Rates, Used};
 use crate::ledger::{self, Visible};
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
-pub use moved::{Move, MovedKey};
-use moved::{Moved, in_order, keys};
+pub use transfers::{Move, TransferredKey};
+use transfers::{Moved, in_order, keys};
 
 /// The latest months that are looked at; those before change as well.
 const MONTHS: usize = 36;
@@ -37,7 +37,7 @@ pub struct Preview {
     pub earlier_months: usize,
     /// Over all these months.
     pub moves: Vec<Move>,
-    pub keys: Vec<MovedKey>,
+    pub keys: Vec<TransferredKey>,
     pub rates: Vec<Used>,
     /// Charges of these months that are in no team's figures.
     pub unconverted: Vec<Unconverted>,
@@ -116,7 +116,7 @@ pub async fn preview(
         rates: Vec::new(),
         unconverted: Vec::new(),
         relabelled_keys: 0,
-        consequences: consequences(&before, &after, &change.edits),
+        consequences: sentences_of_change(&before, &after, &change.edits),
     };
     if sides.is_empty() {
         return Ok(preview);
@@ -170,7 +170,7 @@ async fn teams(
 ) -> sqlx::Result<(Vec<TeamOfPreview>, Vec<Unconverted>)> {
     let question = Question {
         by: Grouping::Team,
-        cost: CostBasis::Effective,
+        cost: CostMetric::Effective,
         convert_into: currency.cloned(),
         sequence: Some(sequence),
         ..Question::of(of_month.month.into(), Viewer::Everything)

@@ -10,7 +10,7 @@ use sqlx::{Postgres, QueryBuilder};
 use self::owners::{owner_value, push_tagged, push_teams};
 pub use self::rows::{Column, Measure, Rows};
 use super::snapshot::Allocation;
-use super::{CostBasis, Filter, Grouping};
+use super::{CostMetric, Filter, Grouping};
 use crate::accounts::Viewer;
 use crate::allocation::{COMMITMENT_STATUS, IS_ACCELERATED, IS_UNUSED_COMMITMENT, MonthAllocation};
 use crate::ledger::Visible;
@@ -177,7 +177,7 @@ impl Source {
     }
 }
 
-impl CostBasis {
+impl CostMetric {
     pub(super) fn column(self) -> &'static str {
         match self {
             Self::Billed => "c.billed_cost",
@@ -299,7 +299,12 @@ pub fn push_where(
 pub const USAGE_TYPE: &str = "coalesce(nullif(k.instance_type, ''), nullif(k.meter, ''), k.sku)";
 
 /// The value of a dimension as text; null where there is none.
-pub fn push_value(query: &mut QueryBuilder<Postgres>, dimension: &Grouping, source: Source, cost: CostBasis) {
+pub fn push_value(
+    query: &mut QueryBuilder<Postgres>,
+    dimension: &Grouping,
+    source: Source,
+    cost: CostMetric,
+) {
     match dimension {
         Grouping::Provider => query.push("nullif(k.provider, '')"),
         Grouping::Account => query.push("coalesce(nullif(k.sub_account, ''), nullif(k.billing_account, ''))"),
@@ -349,7 +354,7 @@ pub fn push_filters(
     query: &mut QueryBuilder<Postgres>,
     filters: &[Filter],
     viewer: &Viewer,
-    (source, cost): (Source, CostBasis),
+    (source, cost): (Source, CostMetric),
     allocation: &Allocation,
 ) {
     for filter in filters {

@@ -10,7 +10,7 @@ use crate::report::compared::SameDays;
 use crate::report::denomination::Denomination;
 use crate::report::question::SHARED;
 use crate::report::snapshot::{Allocation, Snapshot};
-use crate::report::{CostBasis, Filter, Grouping, Question};
+use crate::report::{CostMetric, Filter, Grouping, Question};
 
 /// The rows of a question, summed by what it groups by, month and currency, as `c`; with what of their owners is asked,
 /// and shared costs divided. Amounts are added before they are multiplied: there are few sums, and many rows.
@@ -137,7 +137,7 @@ impl Rows<'_> {
     fn summed(&self, measure: Measure, same_days: Option<&SameDays>) -> String {
         let (cost, name) = (self.question.cost.column(), measure.name());
         // Billed, a commitment is a fee of the whole month: only its effective cost is what nobody used of it.
-        let part = same_days.filter(|_| self.question.cost == CostBasis::Effective);
+        let part = same_days.filter(|_| self.question.cost == CostMetric::Effective);
         let part = part.and_then(|same_days| same_days.part_of_unused(self.source));
         let times_part = part.map_or_else(String::new, |part| format!(" * {part}"));
         let is_of_charges = self.source == Source::Charges;

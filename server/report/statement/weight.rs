@@ -7,7 +7,7 @@ use crate::allocation::{Division, Hours, HoursOf, Split};
 use crate::exchange::Used;
 use crate::money::{Currency, Decimal, Money};
 use crate::report::as_of::Error;
-use crate::report::{Answers, CostBasis, Grouping, Question};
+use crate::report::{Answers, CostMetric, Grouping, Question};
 
 /// What a team was charged directly in one currency, and what of its weight that is.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -40,7 +40,7 @@ impl Scales {
         let mut rates = Vec::new();
         if currency.is_some() {
             let whole = Question {
-                cost: CostBasis::Effective,
+                cost: CostMetric::Effective,
                 currency: None,
                 convert_into: currency.clone(),
                 ..of_month.of_organization().by(Grouping::Team)
@@ -90,7 +90,7 @@ impl Scales {
         let others = self.rates.iter().map(|used| (&used.currency, Some(used)));
         for (currency, used) in std::iter::once(itself).chain(others) {
             let asked = Question {
-                cost: CostBasis::Effective,
+                cost: CostMetric::Effective,
                 currency: Some(currency.clone()),
                 convert_into: None,
                 ..of_team.direct().by(Grouping::Team)

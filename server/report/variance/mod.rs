@@ -18,7 +18,7 @@ use super::question::SHARED;
 use super::snapshot::Snapshot;
 use super::sql::{Column, Measure, Rows, USAGE_TYPE};
 use super::sums::{Apart, items_source_of};
-use super::{CostBasis, Grouping, Question};
+use super::{CostMetric, Grouping, Question};
 use crate::accounts::Viewer;
 use crate::exchange::Used;
 use crate::money::{Currency, Decimal, Money};
@@ -37,7 +37,7 @@ pub struct Variance {
     /// What it is compared with: all of the period before, or the same days of it.
     pub compared: Compared,
     pub sequence: i64,
-    pub cost: CostBasis,
+    pub cost: CostMetric,
     pub currency: Option<Currency>,
     pub previous: Option<Money>,
     pub total: Option<Money>,

@@ -17,7 +17,7 @@ use super::frame::Frame;
 use crate::changes::{self, Document as _, Edit as _, Outline, Problem};
 use crate::clock;
 use crate::compute::compute;
-use crate::onprem::{self, AssetRegister, Edit, MovedAmount, Moves, Sides, cells};
+use crate::onprem::{self, AmountImpact, AssetRegister, Edit, Impact, RegisterBeforeAfter, cells};
 
 #[derive(Template)]
 #[template(path = "changes/asset_register.html")]
@@ -26,19 +26,19 @@ pub struct Page {
     frame: Frame,
     edits: Vec<Edit>,
     /// What it would move, or moved; none of one that was discarded.
-    moves: Option<Moves>,
+    moves: Option<Impact>,
     /// What undoing it would move, where that is not the same backwards.
-    undoing: Option<Moves>,
+    undoing: Option<Impact>,
 }
 
 pub async fn find(layout: Layout, db: &mut PgConnection, id: i64, problems: Vec<Problem>) -> Result<Page> {
     let change = changes::find::<AssetRegister>(&mut *db, id).await?.ok_or(Error::NotFound)?;
-    let moves = computed(onprem::sides(&mut *db, &change).await?).await?;
+    let moves = computed(onprem::before_after(&mut *db, &change).await?).await?;
     let (revision, current) = AssetRegister::current(&mut *db).await?;
     let frame = Frame::new(&layout, &change, &current, problems);
     let undoing = match change.outline.applied_version {
         Some(applied) if applied < revision && frame.conflicts.is_empty() => {
-            computed(onprem::sides_of_undoing(&mut *db, &change).await?).await?
+            computed(onprem::before_after_undoing(&mut *db, &change).await?).await?
         }
         _ => None,
     };
@@ -51,15 +51,15 @@ impl Page {
     }
 }
 
-fn to_moved(it: &MovedAmount) -> String {
+fn to_impact(it: &AmountImpact) -> String {
     to_month(&it.cluster, it.month)
 }
 
 /// Every line of every month is made twice, which takes long of many machines.
-async fn computed(sides: Option<Sides>) -> Result<Option<Moves>> {
-    let Some(sides) = sides else { return Ok(None) };
+async fn computed(before_after: Option<RegisterBeforeAfter>) -> Result<Option<Impact>> {
+    let Some(before_after) = before_after else { return Ok(None) };
     let today = clock::now().date_naive();
-    Ok(Some(compute(move || sides.moves(today)).await?))
+    Ok(Some(compute(move || before_after.impact(today)).await?))
 }
 
 /// What an edit changes, field by field: its name, before, after.
@@ -121,7 +121,7 @@ fn as_json(it: &Outline, edits: &[Edit]) -> Value {
     })
 }
 
-impl Record for MovedAmount {
+impl Record for AmountImpact {
     const COLUMNS: &'static [&'static str] = &[
         "cluster",
         "month",

@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use super::import_changes::changes_page;
 use crate::money::{Decimal, written};
 use crate::report::{
-    self, Changes, ChangesBy, CostBasis, Delivery, DeliveryFile, Effect, ImportScope, LogLine, RejectedRow,
+    self, Changes, ChangesBy, CostMetric, Delivery, DeliveryFile, Effect, ImportScope, LogLine, RejectedRow,
     Restates,
 };
 use crate::storage;
@@ -49,7 +49,7 @@ pub async fn show(path: paths::Delivery, layout: Layout, mut db: Db) -> Result {
     let effects = report::effects(&mut db, delivery.delivery).await?;
     let first = report::Page { first: 0, size: SHOWN_CHANGES };
     let changes =
-        report::changes(&mut db, delivery.delivery, ChangesBy::Service, CostBasis::Billed, first).await?;
+        report::changes(&mut db, delivery.delivery, ChangesBy::Service, CostMetric::Billed, first).await?;
     let restates = report::restates(&mut db, delivery.delivery).await?;
     let archived = report::archived(&mut db).await?;
     let kept_until = match delivery.archived_at {
@@ -123,7 +123,7 @@ impl Page {
 
     fn all_changes(&self) -> [(String, String); 3] {
         ChangesBy::ALL.map(|by| {
-            let href = changes_page(&self.changes, by, CostBasis::Billed);
+            let href = changes_page(&self.changes, by, CostMetric::Billed);
             (format!("By {}", by.label().to_lowercase()), href)
         })
     }

@@ -4,7 +4,7 @@ use askama::Template;
 use serde::{Deserialize, Serialize};
 
 use super::at;
-use crate::report::{self, Change, Changes, ChangesBy, CostBasis};
+use crate::report::{self, Change, Changes, ChangesBy, CostMetric};
 use crate::web::csv::{self, Cell, Record};
 use crate::web::error::{Error, Result};
 use crate::web::extract::{Db, Query};
@@ -41,7 +41,7 @@ pub async fn show(
 ) -> Result {
     let As { value: by, format } = path.by;
     let cost = match &query.cost {
-        None => CostBasis::Billed,
+        None => CostMetric::Billed,
         Some(cost) => cost.parse().map_err(|error| Error::BadRequest(format!("cost: {error}.")))?,
     };
     report::lines_of(&mut db, &[path.delivery]).await?.pop().ok_or(Error::NotFound)?;
@@ -92,11 +92,11 @@ impl Page {
     }
 
     fn costs(&self) -> Vec<(String, String, bool)> {
-        let choice = |cost: CostBasis| {
+        let choice = |cost: CostMetric| {
             let href = changes_page(&self.changes, self.changes.by, cost);
             (cost.label(), href, cost == self.changes.cost)
         };
-        CostBasis::ALL.map(choice).to_vec()
+        CostMetric::ALL.map(choice).to_vec()
     }
 
     fn pages(&self) -> Pages {
@@ -111,9 +111,9 @@ impl Page {
 }
 
 /// The page of changes by this.
-pub fn changes_page(changes: &Changes, by: ChangesBy, cost: CostBasis) -> String {
+pub fn changes_page(changes: &Changes, by: ChangesBy, cost: CostMetric) -> String {
     let path = paths::DeliveryChanges { delivery: changes.delivery, by: As::page(by) };
-    let cost = (cost != CostBasis::Billed).then(|| cost.as_str().to_owned());
+    let cost = (cost != CostMetric::Billed).then(|| cost.as_str().to_owned());
     match cost {
         None => path.to_string(),
         cost => paths::with_query(path, &ChangesQuery { cost, page: None }),

@@ -6,19 +6,19 @@ use super::super::error::Result;
 use super::super::layout::Layout;
 use super::super::{paths, respond};
 use super::words;
-use crate::economics::claim::{Claim, claims};
+use crate::economics::published_figures::{PublishedFigure, published_figures};
 
 #[derive(Template)]
 #[template(path = "scenarios/claims.html")]
 struct Page {
     layout: Layout,
-    claims: Vec<Claim>,
+    claims: Vec<PublishedFigure>,
 }
 
 pub async fn index(_: paths::Claims, layout: Layout) -> Result {
-    respond::html(Page { layout, claims: claims() })
+    respond::html(Page { layout, claims: published_figures() })
 }
 
 pub async fn json(_: paths::ClaimsJson) -> Result {
-    respond::json(&claims())
+    respond::json(&published_figures())
 }

@@ -3,9 +3,9 @@
 use super::super::filters::figure;
 use super::super::words::{FINE, break_even, number as plain, stated};
 use super::field::{Drawn, Field, Takes};
-use crate::economics::claim::Value;
 use crate::economics::comparison::{Against, Comparison, Layer, LayerKind, Line, OptionAnswer, PlaceAnswer};
 use crate::economics::figure::Unit;
+use crate::economics::published_figures::Value;
 use crate::economics::uncertainty::Input;
 use crate::money::Decimal;
 

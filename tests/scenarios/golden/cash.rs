@@ -2,8 +2,8 @@
 
 use gpuledger::economics::Payback;
 use gpuledger::economics::cash::Payments;
-use gpuledger::economics::claim::worked_example;
 use gpuledger::economics::owning::{OwningCost, Part};
+use gpuledger::economics::published_figures::worked_example;
 use gpuledger::money::Decimal;
 use gpuledger::money::arithmetic::{product, quotient};
 

@@ -2,9 +2,9 @@
 
 use gpuledger::economics::Owning;
 use gpuledger::economics::capacity::gpu_hours;
-use gpuledger::economics::claim::first_example_of_spot;
 use gpuledger::economics::commitment::Commitment;
 use gpuledger::economics::owning::{Fabric, Purchase};
+use gpuledger::economics::published_figures::first_example_of_spot;
 use gpuledger::economics::rent;
 use gpuledger::economics::spot::{Interruptions, Spot, between_failures};
 use gpuledger::money::Decimal;

@@ -1,9 +1,9 @@
 //! The best mix: a demand of which only the least and the most are known, and one of three levels.
 
-use gpuledger::economics::claim::{first_example_of_spot, worked_example};
 use gpuledger::economics::mix::{Commitment, Ladder, Overflow, Size, Stack};
 use gpuledger::economics::owning::Hours;
 use gpuledger::economics::profile::{Hour, MONTH, PARTS, Spread, in_gpus};
+use gpuledger::economics::published_figures::{first_example_of_spot, worked_example};
 use gpuledger::money::Decimal;
 use gpuledger::money::arithmetic::{product, quotient};
 

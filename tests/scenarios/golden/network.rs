@@ -1,7 +1,7 @@
 //! Moving data.
 
-use gpuledger::economics::claim::{price_of_all_units, subtracted_bounds};
 use gpuledger::economics::egress::{Rates, Transfer, TransferCost};
+use gpuledger::economics::published_figures::{price_of_all_units, subtracted_bounds};
 use gpuledger::money::Decimal;
 
 use super::{Computed, number};

@@ -2,13 +2,13 @@
 
 use gpuledger::economics::Owning;
 use gpuledger::economics::capacity::{gpu_hours, share_of_year};
-use gpuledger::economics::claim::{
-    complete_example, corrected_example, hardware_and_power, only_a_gpu, ratio, takes, without_staff,
-    worked_example,
-};
 use gpuledger::economics::owning::capital::{annualized, capital_recovery_factor, port_price};
 use gpuledger::economics::owning::racks::airflow;
 use gpuledger::economics::owning::{Hours, OwningCost, Part, Staff};
+use gpuledger::economics::published_figures::{
+    complete_example, corrected_example, hardware_and_power, only_a_gpu, ratio, takes, without_staff,
+    worked_example,
+};
 use gpuledger::money::Decimal;
 use gpuledger::money::arithmetic::{count, product, quotient};
 use gpuledger::onprem::{Method, Schedule};

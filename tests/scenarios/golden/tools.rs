@@ -1,12 +1,12 @@
 //! Worked examples of other people's tools, from the inputs that they publish.
 
 use gpuledger::economics::Owning;
-use gpuledger::economics::claim::{calculator, only_a_gpu};
 use gpuledger::economics::commitment::Commitment;
 use gpuledger::economics::owning::{
     Draw, Energy, Fabric, Hours, Housing, OneOff, Part, Residual, Staff, Step,
 };
 use gpuledger::economics::path::Progress;
+use gpuledger::economics::published_figures::{calculator, only_a_gpu};
 use gpuledger::economics::rent;
 use gpuledger::money::Decimal;
 use gpuledger::money::arithmetic::{HOURS_PER_MONTH, HOURS_PER_YEAR, one, product, quotient};

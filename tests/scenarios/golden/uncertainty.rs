@@ -1,8 +1,8 @@
 //! The tornado of the worked example.
 
 use gpuledger::economics::Owning;
-use gpuledger::economics::claim::worked_example;
 use gpuledger::economics::owning::{Fabric, Hours};
+use gpuledger::economics::published_figures::worked_example;
 use gpuledger::economics::uncertainty::{Input, Sensitivity, tornado};
 use gpuledger::money::Decimal;
 

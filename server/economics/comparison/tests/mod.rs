@@ -8,9 +8,9 @@ mod trial;
 use super::*;
 use crate::economics::break_even::{BreakEven, Verdict};
 use crate::economics::cash::Payback;
-use crate::economics::claim::{complete_example, worked_example};
 use crate::economics::owning::{Fabric, Owning, Residual, Staff, Tenure};
 use crate::economics::profile::{Level, Order, Shape};
+use crate::economics::published_figures::{complete_example, worked_example};
 use crate::economics::spot::Interruptions;
 use crate::money::arithmetic::{count, decimal};
 

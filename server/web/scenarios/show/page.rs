@@ -18,10 +18,10 @@ use super::made::{left_out, not_counted, paid_on};
 use super::notes::{Note, capital, id, note, note_id, oddities, section_id};
 use crate::accounts::Person;
 use crate::clock;
-use crate::economics::claim::{Claim, claims};
 use crate::economics::comparison::Scenario;
 use crate::economics::owning::Term;
-use crate::economics::template::claims_about;
+use crate::economics::published_figures::{PublishedFigure, published_figures};
+use crate::economics::template::published_figures_about;
 use crate::economics::uncertainty::{Input, inputs};
 use crate::money::Currency;
 use crate::saved_scenarios::{self, Share, may_change};
@@ -113,10 +113,10 @@ impl Page {
     }
 
     /// What others print about the situation of a template, and what is right.
-    fn claims(&self) -> Vec<Claim> {
+    fn claims(&self) -> Vec<PublishedFigure> {
         let Base::Template(template, _) = &self.base else { return Vec::new() };
-        let about = claims_about(template.handle);
-        let mut claims = claims();
+        let about = published_figures_about(template.handle);
+        let mut claims = published_figures();
         claims.retain(|it| about.contains(&it.id));
         claims
     }

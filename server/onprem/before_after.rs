@@ -1,4 +1,4 @@
-//! The two sides of a change: the asset register and its readings without it, and with it.
+//! Before and after a change: the asset register and its readings without it, and with it.
 
 use crate::changes::Document as _;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,7 +10,7 @@ use sqlx::PgConnection;
 use super::asset_register::{AssetRegister, Edit};
 use super::bill::PROVIDER;
 use super::entry::Entry;
-use super::moved::{Readings, Side, Sides, touched};
+use super::impact::{Readings, RegisterBeforeAfter, RegisterState, touched};
 use super::power::Reading;
 use crate::changes::{Change, Edit as _, Status};
 use crate::money::Decimal;
@@ -18,7 +18,10 @@ use crate::period::BillingMonth;
 
 /// What a proposal would change in the asset register as it is, or what a change changed when it was applied; `None` of one
 /// that never held.
-pub async fn sides(db: &mut PgConnection, change: &Change<Edit>) -> sqlx::Result<Option<Sides>> {
+pub async fn before_after(
+    db: &mut PgConnection,
+    change: &Change<Edit>,
+) -> sqlx::Result<Option<RegisterBeforeAfter>> {
     match (change.outline.status, change.outline.applied_version) {
         (Status::Proposed, _) => {
             let (revision, now) = AssetRegister::current(&mut *db).await?;
@@ -35,7 +38,10 @@ pub async fn sides(db: &mut PgConnection, change: &Change<Edit>) -> sqlx::Result
 }
 
 /// What undoing a change would change in the asset register as it is; `None` of one that does not hold.
-pub async fn sides_of_undoing(db: &mut PgConnection, change: &Change<Edit>) -> sqlx::Result<Option<Sides>> {
+pub async fn before_after_undoing(
+    db: &mut PgConnection,
+    change: &Change<Edit>,
+) -> sqlx::Result<Option<RegisterBeforeAfter>> {
     let (Status::Applied, Some(applied)) = (change.outline.status, change.outline.applied_version) else {
         return Ok(None);
     };
@@ -65,7 +71,7 @@ async fn of(
     change: &Change<Edit>,
     (before, at): (AssetRegister, AsOf),
     (after, then): (AssetRegister, AsOf),
-) -> sqlx::Result<Sides> {
+) -> sqlx::Result<RegisterBeforeAfter> {
     let mut clusters = touched(&before, &after);
     let read = match change.outline.applied_version {
         Some(applied) => meters_of(&mut *db, applied).await?,
@@ -81,10 +87,10 @@ async fn of(
     } else {
         Arc::new(readings(&mut *db, &after, &clusters, then).await?)
     };
-    Ok(Sides {
+    Ok(RegisterBeforeAfter {
         counting,
-        before: Side { readings: read_before, asset_register: before },
-        after: Side { readings: read_after, asset_register: after },
+        before: RegisterState { readings: read_before, asset_register: before },
+        after: RegisterState { readings: read_after, asset_register: after },
     })
 }
 

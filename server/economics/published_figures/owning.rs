@@ -1,6 +1,6 @@
 //! About owning.
 
-use super::{Claim, value};
+use super::{PublishedFigure, value};
 use crate::economics::break_even::{BreakEven, Payment, Question, Verdict};
 use crate::economics::capacity::{gpu_hours, share_of_year};
 use crate::economics::owning::capital::port_price;
@@ -10,7 +10,7 @@ use crate::economics::owning::{
 use crate::money::Decimal;
 use crate::money::arithmetic::{HOURS_PER_YEAR, count, decimal, one, product, quotient};
 
-pub(super) const CLAIMS: &[fn() -> Option<Claim>] = &[
+pub(super) const FIGURES: &[fn() -> Option<PublishedFigure>] = &[
     yearly_cost,
     break_even,
     reservation,
@@ -133,10 +133,10 @@ fn reserved() -> Decimal {
     decimal(525, 2)
 }
 
-fn yearly_cost() -> Option<Claim> {
+fn yearly_cost() -> Option<PublishedFigure> {
     let short = hardware_and_power().cost().ok()?;
     let cost = worked_example().cost().ok()?;
-    Some(Claim {
+    Some(PublishedFigure {
         id: "yearly-cost",
         says: "An H100 of one's own costs 18,628 dollars a year.",
         printed: "$18,628",
@@ -159,10 +159,10 @@ fn per_gpu(cost: &OwningCost, part: Part) -> Option<Decimal> {
     quotient(cost.of(part), count(worked_example().gpus))
 }
 
-fn break_even() -> Option<Claim> {
+fn break_even() -> Option<PublishedFigure> {
     let short = hardware_and_power().cost().ok()?;
     let cost = worked_example().cost().ok()?;
-    Some(Claim {
+    Some(PublishedFigure {
         id: "break-even",
         says: "Owning breaks even at a utilization of 40.5 %, against 5.25 dollars an hour.",
         printed: "40.5 %",
@@ -172,9 +172,9 @@ fn break_even() -> Option<Claim> {
     })
 }
 
-fn reservation() -> Option<Claim> {
+fn reservation() -> Option<PublishedFigure> {
     let cost = worked_example().cost().ok()?;
-    Some(Claim {
+    Some(PublishedFigure {
         id: "reservation",
         says: "Against a reservation over three years, owning needs a utilization of 40.5 %.",
         printed: "40.5 %",
@@ -192,10 +192,10 @@ fn reservation() -> Option<Claim> {
     })
 }
 
-fn above_forty_percent() -> Option<Claim> {
+fn above_forty_percent() -> Option<PublishedFigure> {
     let cost = worked_example().cost().ok()?;
     let against = |cents, of| Some(value(takes(&cost, decimal(cents, 2))?, Unit::Share, of));
-    Some(Claim {
+    Some(PublishedFigure {
         id: "above-forty-percent",
         says: "Above a utilization of 40 %, owning wins.",
         printed: "40 %",
@@ -211,10 +211,10 @@ fn above_forty_percent() -> Option<Claim> {
     })
 }
 
-fn network_twice() -> Option<Claim> {
+fn network_twice() -> Option<PublishedFigure> {
     let cost = worked_example().cost().ok()?;
     let once = Owning { others: Vec::new(), ..worked_example() }.cost().ok()?;
-    Some(Claim {
+    Some(PublishedFigure {
         id: "network-twice",
         says: "The network adds 0.10 dollars to a productive GPU-hour.",
         printed: "$0.10",
@@ -242,10 +242,10 @@ fn fabric_of_an_hour(cost: &OwningCost) -> Option<Decimal> {
     Some(product(&[cost.part_per_hour(Part::Capital, Hours::Productive)?, share]))
 }
 
-fn power_of_gpus_alone() -> Option<Claim> {
+fn power_of_gpus_alone() -> Option<PublishedFigure> {
     let alone = worked_example().cost().ok()?;
     let whole = corrected_example().cost().ok()?;
-    Some(Claim {
+    Some(PublishedFigure {
         id: "power-of-gpus-alone",
         says: "Power for an H100 costs 637 dollars a year.",
         printed: "$637",
@@ -264,9 +264,9 @@ fn power_of_gpus_alone() -> Option<Claim> {
     })
 }
 
-fn cost_of_an_hour() -> Option<Claim> {
+fn cost_of_an_hour() -> Option<PublishedFigure> {
     let productive = |owning: Owning| owning.cost().ok()?.per_hour(Hours::Productive);
-    Some(Claim {
+    Some(PublishedFigure {
         id: "cost-of-an-hour",
         says: "A productive hour of an H100 of one's own costs 3.56 dollars.",
         printed: "$3.56",
@@ -291,10 +291,10 @@ fn cost_of_an_hour() -> Option<Claim> {
     })
 }
 
-fn hours_of_a_year() -> Option<Claim> {
+fn hours_of_a_year() -> Option<PublishedFigure> {
     let hours = only_a_gpu(one()).cost().ok()?.hours.first()?.hours;
     let life = worked_example().life_years;
-    Some(Claim {
+    Some(PublishedFigure {
         id: "hours-of-a-year",
         says: "A GPU gives about 26,000 GPU-hours a year.",
         printed: "26,000",
@@ -304,9 +304,9 @@ fn hours_of_a_year() -> Option<Claim> {
     })
 }
 
-fn hardware_alone() -> Option<Claim> {
+fn hardware_alone() -> Option<PublishedFigure> {
     let owned = |price: i64| only_a_gpu(price.into()).cost().ok()?.per_hour(Hours::Owned);
-    Some(Claim {
+    Some(PublishedFigure {
         id: "hardware-alone",
         says: "An A100 that costs 10,000 to 15,000 dollars costs 0.80 to 1.00 dollars an hour over three years.",
         printed: "$0.80-1.00",
@@ -320,11 +320,11 @@ fn hardware_alone() -> Option<Claim> {
     })
 }
 
-fn training_hours() -> Option<Claim> {
+fn training_hours() -> Option<PublishedFigure> {
     let hours = training(4);
     // What is printed for the largest case.
     let printed = Decimal::from(7168);
-    Some(Claim {
+    Some(PublishedFigure {
         id: "training-hours",
         says: "Training a 7B model 3 to 4 times a year, for 2 weeks on 32 to 64 GPUs, takes 3,584 to 7,168 GPU-hours.",
         printed: "7,168",
@@ -337,9 +337,9 @@ fn training_hours() -> Option<Claim> {
     })
 }
 
-fn years_of_rent() -> Option<Claim> {
+fn years_of_rent() -> Option<PublishedFigure> {
     let rent = product(&[training(4), 2.into()]);
-    Some(Claim {
+    Some(PublishedFigure {
         id: "years-of-rent",
         says: "For that work, a cluster of 500,000 dollars pays back after more than 50 years.",
         printed: "50+ years",
@@ -357,9 +357,9 @@ fn years_of_rent() -> Option<Claim> {
     })
 }
 
-fn busy_cluster() -> Option<Claim> {
+fn busy_cluster() -> Option<PublishedFigure> {
     let hours = product(&[400.into(), 365.into()]);
-    Some(Claim {
+    Some(PublishedFigure {
         id: "busy-cluster",
         says: "1,000 GPUs that do 400 GPU-hours a day are used to 40 %.",
         printed: "40 %",
@@ -372,10 +372,10 @@ fn busy_cluster() -> Option<Claim> {
     })
 }
 
-fn same_work() -> Option<Claim> {
+fn same_work() -> Option<PublishedFigure> {
     let price = quotient(decimal(327_726, 4), 8.into())?;
     let hours = quotient(4_700_000.into(), price)?;
-    Some(Claim {
+    Some(PublishedFigure {
         id: "same-work",
         says: "80 A100 of one's own do the work for which 4.7 million dollars a year were paid on demand.",
         printed: "80",
@@ -389,10 +389,10 @@ fn same_work() -> Option<Claim> {
     })
 }
 
-fn fabric_by_port() -> Option<Claim> {
+fn fabric_by_port() -> Option<PublishedFigure> {
     let of_node =
         |switch: i64| Some(Fabric::Port { price: port_price(switch.into(), 40)?, per_node: 8 }.per_node());
-    Some(Claim {
+    Some(PublishedFigure {
         id: "fabric-by-port",
         says: "InfiniBand costs 50,000 dollars and more a node, and a switch with 40 ports 50,000 to 80,000.",
         printed: "$50,000",

@@ -34,7 +34,7 @@ pub struct Move {
 
 /// A key that moves, with its effective cost over all months.
 #[derive(Clone, Debug, Serialize)]
-pub struct MovedKey {
+pub struct TransferredKey {
     pub from: String,
     pub to: String,
     pub provider: String,
@@ -200,7 +200,7 @@ pub(super) async fn keys(
     sides: &[Sides],
     names: &Names,
     rates: &[Used],
-) -> sqlx::Result<Vec<MovedKey>> {
+) -> sqlx::Result<Vec<TransferredKey>> {
     let mut query = QueryBuilder::<Postgres>::new(moved(sides));
     query.push(
         ", rates (billing_month, currency, told_in, rate) as (values (null::date, ''::text, ''::text, 1::numeric)",
@@ -235,7 +235,7 @@ pub(super) async fn keys(
     let rows = query.build().fetch_all(db).await?;
     rows.iter()
         .map(|row| {
-            Ok(MovedKey {
+            Ok(TransferredKey {
                 from: owner(names, row.try_get("from_team")?, row.try_get("from_pool")?),
                 to: owner(names, row.try_get("to_team")?, row.try_get("to_pool")?),
                 provider: row.try_get("provider")?,

@@ -1,6 +1,6 @@
 //! About renting: prices, spot, commitments.
 
-use super::{Claim, value, worked_example};
+use super::{PublishedFigure, value, worked_example};
 use crate::economics::commitment::Commitment;
 use crate::economics::figure::Unit;
 use crate::economics::owning::{About, Draw, Fabric, Hours, Other, Owning, Part, Per, Residual, Staff};
@@ -10,7 +10,7 @@ use crate::money::Decimal;
 use crate::money::arithmetic::{HOURS_PER_MONTH, decimal, one, product, quotient};
 use crate::price_catalogue::{Catalogue, Price, Tier};
 
-pub(super) const CLAIMS: &[fn() -> Option<Claim>] = &[
+pub(super) const FIGURES: &[fn() -> Option<PublishedFigure>] = &[
     thousand_hours,
     spot_discount,
     spot_band,
@@ -29,10 +29,10 @@ fn on_demand() -> (Decimal, Decimal) {
     (decimal(1229, 2), decimal(688, 2))
 }
 
-fn thousand_hours() -> Option<Claim> {
+fn thousand_hours() -> Option<PublishedFigure> {
     let own = worked_example().cost().ok()?.per_hour(Hours::Productive)?;
     let day = |price| rent::cost(1000, one(), price);
-    Some(Claim {
+    Some(PublishedFigure {
         id: "thousand-hours",
         says: "1,000 GPU-hours a day cost 3,560 dollars on machines of one’s own; a specialty cloud narrows that advantage.",
         printed: "$3,560",
@@ -51,7 +51,7 @@ fn thousand_hours() -> Option<Claim> {
     })
 }
 
-fn spot_discount() -> Option<Claim> {
+fn spot_discount() -> Option<PublishedFigure> {
     let current = ["nvidia-h100-sxm", "nvidia-h200-sxm", "nvidia-b200"];
     let prices = || Catalogue::shipped().listed().iter().map(|it| &it.price);
     let mut found: Vec<Decimal> = prices()
@@ -66,7 +66,7 @@ fn spot_discount() -> Option<Claim> {
         })
         .collect();
     found.sort_unstable();
-    Some(Claim {
+    Some(PublishedFigure {
         id: "spot-discount",
         says: "Spot capacity is 60 to 90 % cheaper than on demand.",
         printed: "60-90 %",
@@ -80,10 +80,10 @@ fn spot_discount() -> Option<Claim> {
     })
 }
 
-fn spot_band() -> Option<Claim> {
+fn spot_band() -> Option<PublishedFigure> {
     let (list, _) = on_demand();
     let off = |price: i64| rent::discount(price.into(), list);
-    Some(Claim {
+    Some(PublishedFigure {
         id: "spot-band",
         says: "An H100 on spot costs 5 to 8 dollars an hour, and spot is 70 % below 12.29 on demand.",
         printed: "$5-8",
@@ -108,12 +108,12 @@ pub fn first_example_of_spot() -> Interruptions {
     }
 }
 
-fn waste() -> Option<Claim> {
+fn waste() -> Option<PublishedFigure> {
     let half = decimal(5, 1);
     let bare = first_example_of_spot();
     let whole = Interruptions { pause_minutes: one(), restart_minutes: 10.into(), ..bare.clone() };
     let gang = Interruptions { instances: 8, ..whole.clone() };
-    Some(Claim {
+    Some(PublishedFigure {
         id: "checkpoint-waste",
         says: "With interruptions of 2 % an hour and checkpoints every half hour, spot wastes 1 % of the time.",
         printed: "0.01",
@@ -136,9 +136,9 @@ fn waste() -> Option<Claim> {
     })
 }
 
-fn spot_request() -> Option<Claim> {
+fn spot_request() -> Option<PublishedFigure> {
     let (list, _) = on_demand();
-    Some(Claim {
+    Some(PublishedFigure {
         id: "spot-request",
         says: "A request for spot nodes of eight H100 offers at most 6.00 dollars.",
         printed: "6.00",
@@ -155,7 +155,7 @@ fn spot_request() -> Option<Claim> {
     })
 }
 
-fn one_year() -> Option<Claim> {
+fn one_year() -> Option<PublishedFigure> {
     let (list, later) = on_demand();
     let signed = Commitment {
         hourly: decimal(805, 2),
@@ -165,7 +165,7 @@ fn one_year() -> Option<Claim> {
         ..Commitment::default()
     };
     let terms = signed.terms().ok()?;
-    Some(Claim {
+    Some(PublishedFigure {
         id: "one-year-commitment",
         says: "A commitment over a year saves 25 to 35 %.",
         printed: "25-35 %",
@@ -218,14 +218,14 @@ pub fn calculator() -> Owning {
     }
 }
 
-fn payback() -> Option<Claim> {
+fn payback() -> Option<PublishedFigure> {
     let cost = calculator().cost().ok()?;
     let monthly = |amount| quotient(amount, 12.into());
     let cloud = rent::cost(8, 400.into(), decimal(450, 2));
     let own = monthly(cost.total)?;
     let running = own - monthly(cost.of(Part::Capital))?;
     let months = |saved| quotient(cost.purchase.total, saved);
-    Some(Claim {
+    Some(PublishedFigure {
         id: "payback",
         says: "Eight GPUs of one’s own pay back after 137 months against 4.50 dollars an hour, and the cloud is cheaper.",
         printed: "137.2 months",
@@ -244,9 +244,9 @@ fn payback() -> Option<Claim> {
     })
 }
 
-fn peak() -> Option<Claim> {
+fn peak() -> Option<PublishedFigure> {
     let supply = crate::economics::capacity::gpu_hours(80, one(), one());
-    Some(Claim {
+    Some(PublishedFigure {
         id: "peak-of-half",
         says: "80 GPUs with a peak of 800 GPU-hours a day are used to 50 % on most days.",
         printed: "50 %",
@@ -259,9 +259,9 @@ fn peak() -> Option<Claim> {
     })
 }
 
-fn idle_instances() -> Option<Claim> {
+fn idle_instances() -> Option<PublishedFigure> {
     let hours = rent::hours_for(47_000.into(), product(&[8.into(), decimal(327_726, 4)]))?;
-    Some(Claim {
+    Some(PublishedFigure {
         id: "idle-instances",
         says: "Eight instances of eight A100, idle at 32 dollars an hour for three days, cost 47,000 dollars.",
         printed: "$47,000",
@@ -274,11 +274,11 @@ fn idle_instances() -> Option<Claim> {
     })
 }
 
-fn eight_million() -> Option<Claim> {
+fn eight_million() -> Option<PublishedFigure> {
     let (list, _) = on_demand();
     let hours = rent::hours_for(8_000_000.into(), list)?;
     let at = |cents| product(&[hours, decimal(cents, 2)]);
-    Some(Claim {
+    Some(PublishedFigure {
         id: "eight-million",
         says: "8 million dollars a year of on demand become 1.5 to 2 million at a specialty cloud.",
         printed: "$1.5-2M",
@@ -293,9 +293,9 @@ fn eight_million() -> Option<Claim> {
     })
 }
 
-fn smaller_gpu() -> Option<Claim> {
+fn smaller_gpu() -> Option<PublishedFigure> {
     let a100 = rent::per_accelerator(decimal(327_726, 4), 8)?;
-    Some(Claim {
+    Some(PublishedFigure {
         id: "three-times-cheaper",
         says: "An A10G is three times cheaper than an A100.",
         printed: "3 ×",

@@ -16,29 +16,29 @@ use crate::period::BillingMonth;
 
 /// An asset register, and what the meters of its clusters read.
 #[derive(Clone, Debug, Default)]
-pub struct Side {
+pub struct RegisterState {
     pub asset_register: AssetRegister,
-    /// The same on both sides where no readings changed.
+    /// The same before and after where no readings changed.
     pub readings: Arc<Readings>,
 }
 
 /// What meters read by cluster and month; what lies in two months is in both.
 pub type Readings = BTreeMap<(String, BillingMonth), Vec<Reading>>;
 
-/// Both sides of a change, and the months of clusters of which something counts in the ledger.
+/// Before and after a change, and the months of clusters of which something counts in the ledger.
 #[derive(Clone, Debug, Default)]
-pub struct Sides {
-    pub before: Side,
-    pub after: Side,
+pub struct RegisterBeforeAfter {
+    pub before: RegisterState,
+    pub after: RegisterState,
     pub counting: BTreeSet<(String, BillingMonth)>,
 }
 
 /// What moves, up to this month, in the order of clusters and months.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Moves {
-    pub amounts: Vec<MovedAmount>,
+pub struct Impact {
+    pub amounts: Vec<AmountImpact>,
     /// By currency.
-    pub totals: Vec<MovedTotal>,
+    pub totals: Vec<TotalImpact>,
     /// Months in which no amount moves, but what costs are divided by: hours, tags, sites, names of what was entered.
     /// They differ from the asset register where they count, as those whose amounts move do.
     pub divided_otherwise: usize,
@@ -48,38 +48,38 @@ pub struct Moves {
 
 /// A month of a cluster in a currency.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct MovedAmount {
+pub struct AmountImpact {
     pub cluster: String,
     pub name: String,
     pub month: BillingMonth,
     pub currency: Currency,
-    pub effective: Moved,
-    pub billed: Moved,
+    pub effective: BeforeAfter,
+    pub billed: BeforeAfter,
     /// Something of the month counts: as it was published, until it is published again.
     pub counts: bool,
 }
 
 /// Those of a currency added up.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct MovedTotal {
+pub struct TotalImpact {
     pub currency: Currency,
     pub months: usize,
-    pub effective: Moved,
-    pub billed: Moved,
+    pub effective: BeforeAfter,
+    pub billed: BeforeAfter,
     /// Of it, months that count.
     pub counting_months: usize,
-    pub counting_effective: Moved,
+    pub counting_effective: BeforeAfter,
 }
 
 /// An amount without the change and with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Moved {
+pub struct BeforeAfter {
     pub before: Decimal,
     pub after: Decimal,
     pub difference: Decimal,
 }
 
-impl Moved {
+impl BeforeAfter {
     fn between(before: Decimal, after: Decimal) -> Self {
         Self { before, after, difference: after - before }
     }
@@ -89,10 +89,10 @@ impl Moved {
     }
 }
 
-impl Sides {
+impl RegisterBeforeAfter {
     /// What differs in the months that have begun.
-    pub fn moves(&self, today: NaiveDate) -> Moves {
-        let mut moves = Moves::default();
+    pub fn impact(&self, today: NaiveDate) -> Impact {
+        let mut moves = Impact::default();
         let edited = touched(&self.before.asset_register, &self.after.asset_register);
         let mut clusters = edited.clone();
         clusters.extend(self.read_otherwise().map(|(cluster, _)| cluster.clone()));
@@ -105,8 +105,8 @@ impl Sides {
                 if !edited.contains(cluster) && !self.is_read_otherwise(&of_month) {
                     continue;
                 }
-                let sides = [&self.before, &self.after].map(|side| side.computed(&of_month, today));
-                self.push(&mut moves, &of_month, &sides);
+                let before_after = [&self.before, &self.after].map(|side| side.computed(&of_month, today));
+                self.push(&mut moves, &of_month, &before_after);
             }
         }
         moves.totals = totals(&moves.amounts);
@@ -126,7 +126,7 @@ impl Sides {
 
     fn push(
         &self,
-        moves: &mut Moves,
+        moves: &mut Impact,
         of_month: &(String, BillingMonth),
         [before, after]: &[ComputedBill; 2],
     ) {
@@ -139,13 +139,13 @@ impl Sides {
         let mut has_moved = false;
         for currency in currencies(before.summaries.iter().chain(&after.summaries)) {
             let [was, is] = [before, after].map(|side| side.summary(&currency));
-            let effective = Moved::between(was.effective, is.effective);
-            let billed = Moved::between(was.billed, is.billed);
+            let effective = BeforeAfter::between(was.effective, is.effective);
+            let billed = BeforeAfter::between(was.billed, is.billed);
             if effective.difference.is_zero() && billed.difference.is_zero() {
                 continue;
             }
             has_moved = true;
-            moves.amounts.push(MovedAmount {
+            moves.amounts.push(AmountImpact {
                 cluster: cluster.clone(),
                 name: name.to_owned(),
                 month: *month,
@@ -163,7 +163,7 @@ impl Sides {
     }
 }
 
-impl Side {
+impl RegisterState {
     /// As far as the month has gone.
     fn computed(&self, of_month: &(String, BillingMonth), today: NaiveDate) -> ComputedBill {
         let (cluster, month) = of_month;
@@ -203,16 +203,16 @@ pub fn touched(before: &AssetRegister, after: &AssetRegister) -> BTreeSet<String
     found
 }
 
-fn totals(amounts: &[MovedAmount]) -> Vec<MovedTotal> {
-    let mut by_currency: BTreeMap<&Currency, MovedTotal> = BTreeMap::new();
+fn totals(amounts: &[AmountImpact]) -> Vec<TotalImpact> {
+    let mut by_currency: BTreeMap<&Currency, TotalImpact> = BTreeMap::new();
     for it in amounts {
-        let total = by_currency.entry(&it.currency).or_insert_with(|| MovedTotal {
+        let total = by_currency.entry(&it.currency).or_insert_with(|| TotalImpact {
             currency: it.currency.clone(),
             months: 0,
-            effective: Moved::default(),
-            billed: Moved::default(),
+            effective: BeforeAfter::default(),
+            billed: BeforeAfter::default(),
             counting_months: 0,
-            counting_effective: Moved::default(),
+            counting_effective: BeforeAfter::default(),
         });
         total.months += 1;
         total.effective.add(it.effective);
@@ -231,12 +231,12 @@ mod tests {
     use super::super::testing::{asset_register, entry, month, number, of_a};
     use super::*;
 
-    fn sides(before: &AssetRegister, after: &AssetRegister) -> Sides {
-        let side = |asset_register: &AssetRegister| Side {
+    fn before_after(before: &AssetRegister, after: &AssetRegister) -> RegisterBeforeAfter {
+        let side = |asset_register: &AssetRegister| RegisterState {
             asset_register: asset_register.clone(),
-            ..Side::default()
+            ..RegisterState::default()
         };
-        Sides { before: side(before), after: side(after), counting: BTreeSet::new() }
+        RegisterBeforeAfter { before: side(before), after: side(after), counting: BTreeSet::new() }
     }
 
     fn day(text: &str) -> NaiveDate {
@@ -248,11 +248,11 @@ mod tests {
     }
 
     /// Cluster, month, currency, effective and billed difference.
-    fn described(moves: &Moves) -> Vec<(String, String, String, String, String)> {
+    fn described(moves: &Impact) -> Vec<(String, String, String, String, String)> {
         let amounts = moves.amounts.iter();
         amounts
             .map(|it| {
-                let text = |moved: Moved| moved.difference.normalize().to_string();
+                let text = |moved: BeforeAfter| moved.difference.normalize().to_string();
                 let (effective, billed) = (text(it.effective), text(it.billed));
                 (it.cluster.clone(), it.month.to_string(), it.currency.to_string(), effective, billed)
             })
@@ -275,9 +275,9 @@ mod tests {
     fn a_price_moves_what_was_billed_once_and_what_belongs_to_each_month() {
         // Two units for 100 a day more each, over a year.
         let (before, after) = (of_a([asset("price=36500")]), of_a([asset("price=73000")]));
-        let mut sides = sides(&before, &after);
-        sides.counting.insert(("a".to_owned(), month("2026-02")));
-        let moves = sides.moves(day("2026-03-03"));
+        let mut before_after = before_after(&before, &after);
+        before_after.counting.insert(("a".to_owned(), month("2026-02")));
+        let moves = before_after.impact(day("2026-03-03"));
         let expected = [
             line("a", "2026-01", "USD", "6200", "73000"),
             line("a", "2026-02", "USD", "5600", "0"),
@@ -295,15 +295,15 @@ mod tests {
         assert_eq!(total.billed.difference, number("73000"));
         assert_eq!((moves.divided_otherwise, moves.reworded), (0, 0));
         // Backwards it is the opposite.
-        std::mem::swap(&mut sides.before, &mut sides.after);
-        let back = sides.moves(day("2026-03-03"));
+        std::mem::swap(&mut before_after.before, &mut before_after.after);
+        let back = before_after.impact(day("2026-03-03"));
         assert_eq!(back.totals[0].effective.difference, number("-12200"));
     }
 
     #[test]
     fn another_currency_takes_from_one_and_gives_to_the_other() {
         let (before, after) = (of_a([asset("")]), of_a([asset("currency=EUR")]));
-        let moves = sides(&before, &after).moves(day("2026-01-31"));
+        let moves = before_after(&before, &after).impact(day("2026-01-31"));
         let expected =
             [line("a", "2026-01", "EUR", "6000", "73000"), line("a", "2026-01", "USD", "-6000", "-73000")];
         let mut found = described(&moves);
@@ -317,7 +317,7 @@ mod tests {
         let before = of_a([asset("")]);
         let tagged = of_a([asset("tags=team=vision")]);
         let counted = |after: &AssetRegister| {
-            let moves = sides(&before, after).moves(day("2026-02-10"));
+            let moves = before_after(&before, after).impact(day("2026-02-10"));
             assert_eq!((moves.amounts.len(), moves.totals.len()), (0, 0));
             (moves.divided_otherwise, moves.reworded)
         };
@@ -326,7 +326,7 @@ mod tests {
         let mut elsewhere = before.clone();
         elsewhere.entries.insert(1, entry(Kind::Clusters, "site=ber"));
         assert_eq!(counted(&elsewhere), (2, 0));
-        assert_eq!(sides(&before, &before).moves(day("2026-02-10")), Moves::default());
+        assert_eq!(before_after(&before, &before).impact(day("2026-02-10")), Impact::default());
     }
 
     #[test]
@@ -342,7 +342,7 @@ mod tests {
         };
         let (before, after) = (of("36500"), of("73000"));
         assert_eq!(touched(&before, &after), ["a", "b"].map(str::to_owned).into());
-        let moves = sides(&before, &after).moves(day("2026-02-28"));
+        let moves = before_after(&before, &after).impact(day("2026-02-28"));
         let where_: Vec<(&str, String)> =
             moves.amounts.iter().map(|it| (it.cluster.as_str(), it.month.to_string())).collect();
         assert_eq!(where_, [("a", "2026-01".to_owned()), ("b", "2026-02".to_owned())]);
@@ -357,7 +357,7 @@ mod tests {
         let (kept, elsewhere) = from_the_beginning("asset=node|units=|day=2026-01-01|what=move|to=b");
         assert_eq!(touched(&kept, &elsewhere), ["a", "b"].map(str::to_owned).into());
         assert_eq!(
-            sides(&kept, &elsewhere).moves(day("2026-03-01")).totals[0].effective.difference,
+            before_after(&kept, &elsewhere).impact(day("2026-03-01")).totals[0].effective.difference,
             Decimal::ZERO
         );
         let (kept, sold) = from_the_beginning("asset=node|units=|day=2026-01-01|what=write-off");
@@ -368,7 +368,7 @@ mod tests {
         // The move itself, too: what one loses the other gets.
         let mut stays = before.clone();
         stays.entries.remove(&5);
-        let moves = sides(&stays, &before).moves(day("2026-03-01"));
+        let moves = before_after(&stays, &before).impact(day("2026-03-01"));
         assert_eq!(moves.totals[0].effective.difference, Decimal::ZERO);
         assert_eq!(moves.totals[0].months, 2);
     }
@@ -376,9 +376,9 @@ mod tests {
     #[test]
     fn a_cluster_that_is_new_or_gone_moves_all_it_has() {
         let (none, one) = (AssetRegister::default(), of_a([asset("")]));
-        let moves = sides(&none, &one).moves(day("2026-02-01"));
+        let moves = before_after(&none, &one).impact(day("2026-02-01"));
         assert_eq!(described(&moves), [line("a", "2026-01", "USD", "6200", "73000")]);
-        let moves = sides(&one, &none).moves(day("2026-02-01"));
+        let moves = before_after(&one, &none).impact(day("2026-02-01"));
         assert_eq!(described(&moves), [line("a", "2026-01", "USD", "-6200", "-73000")]);
         assert_eq!(moves.amounts[0].name, "A");
     }
@@ -394,9 +394,9 @@ mod tests {
         let from = day("2026-01-05").and_time(chrono::NaiveTime::MIN).and_utc();
         let until = from + chrono::TimeDelta::days(1);
         let reading = Reading { meter: "pdu".to_owned(), from, until, kwh: number("100") };
-        let mut sides = sides(&metered, &metered);
-        sides.after.readings = Arc::new([(("a".to_owned(), month("2026-01")), vec![reading])].into());
-        let moves = sides.moves(day("2026-03-01"));
+        let mut before_after = before_after(&metered, &metered);
+        before_after.after.readings = Arc::new([(("a".to_owned(), month("2026-01")), vec![reading])].into());
+        let moves = before_after.impact(day("2026-03-01"));
         // Two machines at 1 kW draw 48 kWh a day by the model.
         assert_eq!(described(&moves), [line("a", "2026-01", "USD", "52", "52")]);
     }

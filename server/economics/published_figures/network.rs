@@ -1,12 +1,12 @@
 //! About moving data.
 
-use super::{Claim, value};
+use super::{PublishedFigure, value};
 use crate::economics::egress::{Rates, Transfer, TransferCost};
 use crate::economics::figure::Unit;
 use crate::money::Decimal;
 use crate::money::arithmetic::{decimal, product, quotient};
 
-pub(super) const CLAIMS: &[fn() -> Option<Claim>] =
+pub(super) const FIGURES: &[fn() -> Option<PublishedFigure>] =
     &[daily_checkpoint, half_a_petabyte, placement, next_gigabyte];
 
 fn moved(rates: Rates, gigabytes: i64) -> Option<TransferCost> {
@@ -17,8 +17,8 @@ fn flat() -> Rates {
     Rates::Flat { price: decimal(9, 2) }
 }
 
-fn daily_checkpoint() -> Option<Claim> {
-    Some(Claim {
+fn daily_checkpoint() -> Option<PublishedFigure> {
+    Some(PublishedFigure {
         id: "daily-checkpoint",
         says: "To download a checkpoint of 140 GB every day costs 378 dollars a month.",
         printed: "$378",
@@ -32,9 +32,9 @@ fn daily_checkpoint() -> Option<Claim> {
     })
 }
 
-fn half_a_petabyte() -> Option<Claim> {
+fn half_a_petabyte() -> Option<PublishedFigure> {
     let cost = moved(Rates::Aws, 500_000)?;
-    Some(Claim {
+    Some(PublishedFigure {
         id: "half-a-petabyte",
         says: "To move 500 TB out of a cloud costs a fortune and takes days.",
         printed: "$45,000",
@@ -48,9 +48,9 @@ fn half_a_petabyte() -> Option<Claim> {
     })
 }
 
-fn placement() -> Option<Claim> {
+fn placement() -> Option<PublishedFigure> {
     let gigabytes = 10_240;
-    Some(Claim {
+    Some(PublishedFigure {
         id: "free-ten-terabytes",
         says: "To send 10 TiB out of AWS costs nothing, says a tool that chooses where work runs (SkyPilot 0.14.1).",
         printed: "$0.00",
@@ -65,9 +65,9 @@ fn placement() -> Option<Claim> {
     })
 }
 
-fn next_gigabyte() -> Option<Claim> {
+fn next_gigabyte() -> Option<PublishedFigure> {
     let tariff = Rates::GooglePremium.tariff();
-    Some(Claim {
+    Some(PublishedFigure {
         id: "next-gigabyte",
         says: "1,025 GiB out of Google Cloud cost less than 1,024, says the same tool.",
         printed: "$112.75",

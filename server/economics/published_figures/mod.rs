@@ -23,7 +23,7 @@ pub use owning::{
 
 /// What is printed somewhere, and what is right.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Claim {
+pub struct PublishedFigure {
     /// A handle that stays.
     pub id: &'static str,
     /// What is claimed, in a sentence.
@@ -46,8 +46,8 @@ pub struct Value {
 }
 
 /// All of them: about owning, renting, moving data, and what models take. The most often repeated of each first.
-pub fn claims() -> Vec<Claim> {
-    let subjects = [owning::CLAIMS, market::CLAIMS, network::CLAIMS, memory::CLAIMS];
+pub fn published_figures() -> Vec<PublishedFigure> {
+    let subjects = [owning::FIGURES, market::FIGURES, network::FIGURES, memory::FIGURES];
     subjects.into_iter().flatten().filter_map(|claim| claim()).collect()
 }
 

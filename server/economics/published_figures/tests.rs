@@ -40,8 +40,8 @@ const RIGHT: &[(&str, &[&str])] = &[
 
 #[test]
 fn every_claim_has_a_right_figure_and_a_handle_of_its_own() {
-    let claims = claims();
-    let subjects = [owning::CLAIMS, market::CLAIMS, network::CLAIMS, memory::CLAIMS];
+    let claims = published_figures();
+    let subjects = [owning::FIGURES, market::FIGURES, network::FIGURES, memory::FIGURES];
     assert_eq!(
         claims.len(),
         subjects.iter().map(|claims| claims.len()).sum::<usize>(),
@@ -56,7 +56,7 @@ fn every_claim_has_a_right_figure_and_a_handle_of_its_own() {
 
 #[test]
 fn right_figures_are_those_that_were_computed_by_hand() {
-    let described: Vec<(&str, Vec<String>)> = claims()
+    let described: Vec<(&str, Vec<String>)> = published_figures()
         .iter()
         .map(|claim| (claim.id, claim.right.iter().map(|it| it.value.round(4).to_string()).collect()))
         .collect();
@@ -76,7 +76,7 @@ fn what_is_reproduced_is_what_was_printed() {
         ("checkpoint-waste", "0.0100"),
     ];
     for (id, printed) in table {
-        let claim = claims().into_iter().find(|claim| claim.id == id).unwrap();
+        let claim = published_figures().into_iter().find(|claim| claim.id == id).unwrap();
         assert_eq!(claim.reproduced.unwrap().value.round(4).to_string(), printed, "{id}");
     }
 }

@@ -1,6 +1,6 @@
 //! About what accelerators hold and do.
 
-use super::{Claim, value};
+use super::{PublishedFigure, value};
 use crate::accelerator::{find_instance, specification};
 use crate::economics::figure::Unit;
 use crate::economics::memory::{Fit, Precision};
@@ -8,12 +8,12 @@ use crate::economics::work_unit::{Basis, Performance, speedup};
 use crate::money::Decimal;
 use crate::money::arithmetic::count;
 
-pub(super) const CLAIMS: &[fn() -> Option<Claim>] =
+pub(super) const FIGURES: &[fn() -> Option<PublishedFigure>] =
     &[eight_bits, one_card, three_times_the_bandwidth, four_petaflops, forty_gigabytes];
 
-fn eight_bits() -> Option<Claim> {
+fn eight_bits() -> Option<PublishedFigure> {
     let a100 = specification("nvidia-a100-sxm-80")?;
-    Some(Claim {
+    Some(PublishedFigure {
         id: "fp8-on-a100",
         says: "An A100 does 624 TFLOPS in FP8; quantize, and run on it for half.",
         printed: "624 TFLOPS",
@@ -28,10 +28,10 @@ fn eight_bits() -> Option<Claim> {
     })
 }
 
-fn one_card() -> Option<Claim> {
+fn one_card() -> Option<PublishedFigure> {
     let fitted = Fit::default().fit().ok()?;
     let small = Fit { weights: Precision::Int8, ..Fit::default() }.fit().ok()?;
-    Some(Claim {
+    Some(PublishedFigure {
         id: "seventy-billion-on-one-card",
         says: "A model of 70B answers in less than a second on one H100.",
         printed: "one H100",
@@ -50,9 +50,9 @@ fn times(of: Option<Decimal>, over: Option<Decimal>, basis: Basis) -> Option<Dec
     speedup(Performance { value: of?, basis }, Performance { value: over?, basis }).ok()?.value
 }
 
-fn three_times_the_bandwidth() -> Option<Claim> {
+fn three_times_the_bandwidth() -> Option<PublishedFigure> {
     let (h100, a100) = (specification("nvidia-h100-sxm")?, specification("nvidia-a100-sxm-80")?);
-    Some(Claim {
+    Some(PublishedFigure {
         id: "three-times-the-bandwidth",
         says: "An H100 has three times the memory bandwidth of an A100.",
         printed: "3 ×",
@@ -73,9 +73,9 @@ fn three_times_the_bandwidth() -> Option<Claim> {
     })
 }
 
-fn four_petaflops() -> Option<Claim> {
+fn four_petaflops() -> Option<PublishedFigure> {
     let (h100, b200) = (specification("nvidia-h100-sxm")?, specification("nvidia-b200")?);
-    Some(Claim {
+    Some(PublishedFigure {
         id: "four-petaflops",
         says: "An H100 does about 4,000 TFLOPS in FP8, a B200 9,000.",
         printed: "3,958 and 9,000 TFLOPS",
@@ -94,9 +94,9 @@ fn four_petaflops() -> Option<Claim> {
     })
 }
 
-fn forty_gigabytes() -> Option<Claim> {
+fn forty_gigabytes() -> Option<PublishedFigure> {
     let of = |name| Some(count(find_instance("AWS", name)?.model.memory_gb?));
-    Some(Claim {
+    Some(PublishedFigure {
         id: "p4d-memory",
         says: "A p4d.24xlarge has eight A100 of 80 GB.",
         printed: "80 GB",

@@ -10,7 +10,11 @@ use crate::period::BillingMonth;
 type Stretch = (Option<BillingMonth>, BillingMonth);
 
 /// What differs between two configurations, a sentence each, with the months in which it does.
-pub(super) fn consequences(before: &Configuration, after: &Configuration, edits: &[Edit]) -> Vec<String> {
+pub(super) fn sentences_of_change(
+    before: &Configuration,
+    after: &Configuration,
+    edits: &[Edit],
+) -> Vec<String> {
     let stretches = stretches(before, after);
     // In the order in which they were found; the stretches in which each is so.
     let mut described: Vec<(String, Vec<usize>)> = Vec::new();
@@ -234,7 +238,7 @@ mod tests {
 
     fn described(edits: &[Edit]) -> Vec<String> {
         let before = configuration();
-        consequences(&before, &before.edited(edits), edits)
+        sentences_of_change(&before, &before.edited(edits), edits)
     }
 
     fn edit(id: i64, after: Entry) -> Edit {
