@@ -1,6 +1,7 @@
-//! What docs/reference.md says there is, there is, and nothing else.
+//! What docs/reference.md says there is, there is, and nothing else; and the index of decisions lists each.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::process::Command;
 
 use gpuledger::web;
@@ -75,4 +76,26 @@ fn every_setting_is_in_the_reference() {
     for variable in text.split("[env: ").skip(1).map(|rest| rest.split(['=', ']']).next().unwrap()) {
         assert!(REFERENCE.contains(&format!("`{variable}`")), "{variable}");
     }
+}
+
+/// A title, then the day, as the index has them.
+#[test]
+fn every_decision_is_in_the_index_with_its_date() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/decisions");
+    let index = include_str!("../docs/decisions/README.md");
+    let mut listed = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if name == "README.md" {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        let mut lines = text.lines().filter(|line| !line.is_empty());
+        let title = lines.next().unwrap().trim_start_matches("# ");
+        let line = format!("| {} | [{title}]({name}) |", lines.next().unwrap());
+        assert!(index.contains(&line), "the index lacks: {line}");
+        listed += 1;
+    }
+    assert_eq!(listed, index.lines().filter(|line| line.starts_with("| 20")).count());
 }

@@ -1,5 +1,5 @@
 //! What a month would lose if a delivery replaced what it holds: measured before anyone decides, so that nobody shrinks a
-//! month unseen ([why](../../docs/decisions/an-import-that-would-shrink-a-month-asks.md)).
+//! month unseen ([why](../../docs/decisions/imports-that-would-shrink-a-month-need-a-decision.md)).
 //!
 //! Measured are rows, cost, what was bought (keys without their tags), services, and machines with accelerators. Tags and
 //! the order of rows may change freely.

@@ -157,8 +157,8 @@ const AREAS: &[Area] = &[
     },
     Area { what: "The state of the server, for monitoring", below: &["/metrics"], writes: None, lead: "yes" },
     Area {
-        what: "Their own account: password, sessions, tokens for scripts, look; and this page",
-        below: &["/account", "/access"],
+        what: "Their own account: password, sessions, tokens for scripts, look; this page and the glossary",
+        below: &["/account", "/access", "/glossary"],
         writes: None,
         lead: "yes",
     },

@@ -14,6 +14,7 @@ pub mod error;
 pub mod extract;
 pub mod filters;
 pub mod form;
+pub mod glossary;
 mod guard;
 mod headers;
 pub mod layout;
@@ -158,6 +159,7 @@ pub fn routes() -> Routes {
         .get(Public, password::show)
         .post(Public, password::create)
         .get(SignedIn, access::show)
+        .get(SignedIn, glossary::show)
         .figures(Finance, imports::index)
         .figures(Finance, imports::index_json)
         .figures(Finance, imports::index_csv)

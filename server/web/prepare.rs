@@ -1,5 +1,5 @@
 //! Has made what pages read whenever the ledger has changed, by whichever program, before anybody asks
-//! ([why](../../docs/decisions/what-pages-read-is-made-when-the-ledger-changes.md)).
+//! ([why](../../docs/decisions/page-sums-are-prepared-when-the-ledger-changes.md)).
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -58,6 +58,7 @@ const PAGES: &[(&str, &str)] = &[
     ("/people/{person}", "/people/1"),
     ("/audit", "/audit"),
     ("/access", "/access"),
+    ("/glossary", "/glossary"),
     ("/invoices/{period}", "/invoices/2026-08..2026-09"),
     ("/rates", "/rates"),
     ("/spend/{period}", "/spend/2026-09?by=team&then=experiment"),

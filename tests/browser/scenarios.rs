@@ -58,7 +58,7 @@ async fn the_answer_follows_a_number_and_the_way_back_undoes_it(db: PgPool) {
     page.until(&format!("{note} == ''"), "and nothing beside the field").await;
     assert!(page.complaints().await.is_empty());
     page.until("document.querySelector('#keep #name').value == 'What if'", "it is there still").await;
-    page.click("button", "Keep it").await;
+    page.click("button", "Save it").await;
     page.arrive("/scenarios/1").await;
     page.see("“What if” is saved.").await;
 }

@@ -52,6 +52,7 @@ pub(super) const ROUTES: &[(&str, &str, &str, &[Option<Role>])] = &[
     ("GET", "/password/{token}", "/password/0", NOBODY),
     ("POST", "/password/{token}", "/password/0", NOBODY),
     ("GET", "/access", "/access", PEOPLE),
+    ("GET", "/glossary", "/glossary", PEOPLE),
     ("GET", "/imports", "/imports", FINANCE),
     ("GET", "/imports.json", "/imports.json", FINANCE),
     ("GET", "/imports.csv", "/imports.csv", FINANCE),

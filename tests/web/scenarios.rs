@@ -178,7 +178,7 @@ async fn the_address_is_the_state(db: PgPool) {
     assert_eq!(names[1], "On demand (2)", "{names:?}");
     // What has no answer is not offered to be kept.
     let names = html::texts(&page.body, "#keep button");
-    assert!(names.contains(&"Save as version 2".to_owned()) && names.contains(&"Keep a copy".to_owned()));
+    assert!(names.contains(&"Save as version 2".to_owned()) && names.contains(&"Save a copy".to_owned()));
     let page = finance.get(&format!("{address}?set=/months=0")).await;
     let names = html::texts(&page.body, "#keep button");
     assert!(!names.is_empty() && !names.iter().any(|it| it.starts_with("Save") || it.starts_with("Keep")));
@@ -556,8 +556,8 @@ async fn leads_see_their_own_and_what_is_shared_with_them(db: PgPool) {
     assert_eq!(json(&mut lead, "/scenarios.json").await.as_array().unwrap().len(), 1);
     // They read it and ask what if, and keep copies of their own, and no more.
     let page = lead.get(&format!("{address}?set={PRICE}=1")).await;
-    assert!(html::text(&page.body, "#keep").contains("Keep a copy"));
-    assert!(html::texts(&page.body, "#keep button").iter().all(|label| label == "Keep a copy"));
+    assert!(html::text(&page.body, "#keep").contains("Save a copy"));
+    assert!(html::texts(&page.body, "#keep button").iter().all(|label| label == "Save a copy"));
     for (action, fields) in [
         (address.clone(), &[("set", "/months=6"), ("last", "1")][..]),
         (format!("{address}/share"), &[("with", "vision")]),

@@ -1,5 +1,5 @@
 //! A zip's table of contents, read within bounds
-//! ([why](../../../docs/decisions/the-directory-of-a-zip-is-read-by-our-own-code.md)). The record at the end of the file says
+//! ([why](../../../docs/decisions/the-zip-directory-is-read-by-our-own-code.md)). The record at the end of the file says
 //! how many entries it has and how long it is; what says too much is refused before anything else is read. Only the last such
 //! record counts, so a zip has one reading.
 

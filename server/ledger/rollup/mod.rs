@@ -2,13 +2,13 @@
 //!
 //! Sums are kept per key and day. When they fill [`LIMIT`] they are written to the disk, sorted; at the end these runs are
 //! merged. So there is one row a key, and one a key and day, in the order of their keys, whatever the order of the file
-//! ([why](../../../docs/decisions/rollups-hold-one-row-a-key.md)).
+//! ([why](../../../docs/decisions/rollups-hold-one-row-per-charge-key.md)).
 //!
 //! A fleet has a key for each of its machines. What pages ask first (by service, by account, over time) needs none of that, so
-//! the same is summed by *plain* keys, without machine and tags: some hundreds ([why](../../../docs/decisions/what-pages-ask-first-is-summed-by-plain-keys.md)).
+//! the same is summed by *plain* keys, without machine and tags: some hundreds ([why](../../../docs/decisions/first-views-read-totals-by-plain-charge-keys.md)).
 //!
 //! A key without accelerators is not distinguished by resource. What it costs by resource is summed by day beside it, unless there
-//! would be nearly as many sums as charges ([why](../../../docs/decisions/what-resources-cost-is-summed-by-day.md)).
+//! would be nearly as many sums as charges ([why](../../../docs/decisions/resource-costs-are-summed-by-day.md)).
 
 mod amount;
 mod beside;

@@ -3,7 +3,7 @@
 //! What decides a page is its address, what its reader may see, the day, and what people have written until now
 //! ([`Version`]): where all of that is the same, so is the page. It is rendered for anybody of that kind, so its handler
 //! does not know who asks; names and the token of forms are blanks that are filled in as it is sent. See
-//! `docs/decisions/pages-are-kept-by-what-decides-them.md`.
+//! `docs/decisions/rendered-pages-are-cached-by-their-inputs.md`.
 
 mod blank;
 mod kept;

@@ -103,6 +103,10 @@ pub struct PasswordLink {
 pub struct WhoMay;
 
 #[derive(TypedPath)]
+#[typed_path("/glossary", rejection(Error))]
+pub struct Glossary;
+
+#[derive(TypedPath)]
 #[typed_path("/people", rejection(Error))]
 pub struct People;
 
