@@ -92,7 +92,7 @@ pub async fn over<T: Send + 'static>(
 }
 
 /// Does work beside the threads that answer without waiting for a core: for whoever has locked what everybody else waits
-/// for. As there is one such lock there is one of these at a time.
+/// for. There is one such lock for each document that people change, so there are few of these at a time.
 ///
 /// # Errors
 /// Those of [`compute`].

@@ -49,12 +49,13 @@ fn of(
 ) -> Vec<Figure> {
     let file = folder.join("bill.csv");
     let rows = sizes.import * shape.times;
-    let (mut ours, mut copied, mut duck, mut peak) = (f64::MAX, f64::MAX, None::<f64>, 0f64);
+    let (mut copied, mut duck, mut peak) = (Vec::new(), Vec::new(), 0f64);
     for run in 1..=sizes.runs {
         let seed = run.to_string();
         let more = [shape.generated, &["--seed", &seed]].concat();
         generate(&file, rows, &format!("{}-{run:02}", 2010 + year), &more);
-        // Nobody pays for what the one before left to write.
+        // Nobody pays for what the one before left to write, nor for writing the file.
+        File::open(&file).unwrap().sync_all().unwrap();
         server.psql("checkpoint");
         let imported = import(&server.data_dir, &file, &[]);
         // Nor for the pages that are prepared now.
@@ -67,22 +68,21 @@ fn of(
             "import of {rows} rows, {}, run {run}: ours {took:.2} s, \\copy {by_copy:.2} s, duckdb {by_duck:.2?} s",
             shape.name
         );
-        ours = ours.min(took);
-        copied = copied.min(by_copy);
-        duck = by_duck.map(|seconds| duck.map_or(seconds, |best| best.min(seconds)));
+        copied.push((took, by_copy));
+        duck.extend(by_duck.map(|seconds| (took, seconds)));
         peak = peak.max(imported.peak_mib);
     }
     let of = format!("{rows} rows, {}", shape.name);
-    let ratio = |name: &str, other: Option<f64>, limit| Figure {
+    let ratio = |name: &str, pairs: Vec<(f64, f64)>, limit| Figure {
         name: format!("import of {of}, against {name}"),
-        measured: match other {
-            Some(other) => Measured::As(ours / other, format!("{ours:.2} s / {other:.2} s")),
+        measured: match middle(pairs) {
+            Some((ours, other)) => Measured::As(ours / other, format!("{ours:.2} s / {other:.2} s")),
             None => Measured::Not("python3 has no duckdb here".into()),
         },
         at_most: Some((limit, "×")),
     };
     vec![
-        ratio("\\copy", Some(copied), 0.7),
+        ratio("\\copy", copied, 0.7),
         ratio("DuckDB", duck, 1.0),
         Figure {
             name: format!("peak memory, import of {of}"),
@@ -90,6 +90,13 @@ fn of(
             at_most: Some((256.0, "MiB")),
         },
     ]
+}
+
+/// The pair whose ratio is in the middle. Both of a pair ran one after the other, so a good or bad minute of the machine is in
+/// both; the fastest of one and the fastest of the other are of different minutes.
+fn middle(mut pairs: Vec<(f64, f64)>) -> Option<(f64, f64)> {
+    pairs.sort_by(|a, b| (a.0 / a.1).total_cmp(&(b.0 / b.1)));
+    pairs.get(pairs.len() / 2).copied()
 }
 
 /// Seconds of `\copy` into a table of text columns.

@@ -1,8 +1,8 @@
 //! `script/bench`: the figures of the design, measured from outside, as a person at the command line and in a
 //! browser would meet them.
 //!
-//! What a ratio compares runs in turns, and of each the fastest run counts, so that a busy machine disturbs
-//! both alike.
+//! What a ratio compares runs in turns, so that a busy machine disturbs both: of imports the pair in the middle counts, of
+//! pages and starts the fastest run.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a measurement that cannot go on is none")]
 
@@ -30,7 +30,7 @@ pub struct Sizes {
     pub ledgers: [u64; 2],
     /// Distinct charge keys of a ledger, and of one that has many.
     pub keys: [u32; 2],
-    /// Runs of which the fastest counts.
+    /// Runs of which the fastest counts; of imports the pair in the middle.
     pub runs: u32,
     /// Times that a month is replaced, each of which takes the minutes until archiving.
     pub redeliveries: u32,

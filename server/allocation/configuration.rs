@@ -7,8 +7,7 @@ use super::entry::{
     Team, Value,
 };
 use super::label::{Label, normalized_key};
-use super::problem::problems;
-use crate::changes::{Document, Kind, NumberedEdit, Problem};
+use crate::changes::NumberedEdit;
 use crate::period::BillingMonth;
 
 /// Everything that was written down, by its number.
@@ -19,27 +18,6 @@ pub struct Configuration {
 
 /// What a change of the configuration is made of.
 pub type Edit = NumberedEdit<Entry>;
-
-impl Document for Configuration {
-    const KIND: Kind = Kind::Allocation;
-    type Edit = Edit;
-
-    fn of(entries: BTreeMap<i64, Entry>) -> Self {
-        Self { entries }
-    }
-
-    fn entries(&self) -> &BTreeMap<i64, Entry> {
-        &self.entries
-    }
-
-    fn entries_mut(&mut self) -> &mut BTreeMap<i64, Entry> {
-        &mut self.entries
-    }
-
-    fn problems(&self) -> Vec<Problem> {
-        problems(self)
-    }
-}
 
 impl Edit {
     /// Makes an entry read `after` from a month on, and leaves the months before as they are: those get an entry of

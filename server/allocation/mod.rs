@@ -12,6 +12,7 @@ mod attributed;
 mod check;
 mod cleanup;
 mod configuration;
+mod document;
 mod entry;
 mod experiment;
 mod forecast;

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::entry::{Account, CostCentre, Entry, Experiment, Months, Project, Team};
 use super::label::{handle_of, normalized};
+use crate::billing::formula::begins_formula;
 use crate::cancellation;
 use crate::changes::Entry as _;
 use crate::period::BillingMonth;
@@ -339,11 +340,8 @@ pub(super) fn is_separated_by_semicolons(header: &csv::StringRecord) -> bool {
 
 /// A cell as it was before it was kept from being run by a spreadsheet, as our own files keep it.
 pub(super) fn unguarded(cell: &str) -> &str {
-    let is_kept = |rest: &&str| {
-        rest.trim_start_matches(' ')
-            .starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'])
-    };
-    cell.strip_prefix('\'').filter(is_kept).unwrap_or(cell)
+    let is_guarded = |rest: &&str| begins_formula(rest.as_bytes());
+    cell.strip_prefix('\'').filter(is_guarded).unwrap_or(cell)
 }
 
 /// What tells one row of a sheet from another: the handle, and the first month.

@@ -7,7 +7,7 @@ use chrono::{Days, Months, NaiveDate};
 
 use super::Refusal;
 use super::header::Header;
-use super::plain::PlainRows;
+use super::raw_lines::PlainRows;
 use super::records::Record;
 
 /// How a file writes dates with slashes.

@@ -5,6 +5,7 @@
 //! for a stated reason. A file that is no cost at all is a [`Refusal`].
 //! Adding a format is one file that implements [`Format`] and one line in [`FORMATS`].
 
+mod account_id;
 mod aws;
 mod aws_cur;
 mod aws_cur_2;
@@ -21,16 +22,15 @@ mod instance_type;
 mod json;
 mod machine;
 mod manifest;
-mod not_cost;
-mod plain;
-mod provider;
 mod provider_name;
+mod raw_lines;
 mod recognize;
 mod records;
 mod refusal;
+mod refused_files;
+mod reread;
 mod row;
 mod spelling;
-mod twice;
 mod value;
 
 use std::borrow::Cow;
@@ -38,13 +38,13 @@ use std::collections::BTreeSet;
 use std::io::{Read, Seek, Write};
 use std::ops::Range;
 
+pub use account_id::{canonical_account, canonical_sub_account, without_profile};
 pub use charge::{Charge, ChargeCategory, ChargeKey, PricingCategory, Tags};
 pub use header::{Columns, Header};
 pub use identity::Identity;
 pub use manifest::{MAX_MANIFEST, Manifest};
-pub use plain::PlainRows;
-pub use provider::{canonical_account, canonical_sub_account, without_profile};
 pub use provider_name::canonical_provider;
+pub use raw_lines::PlainRows;
 pub use refusal::{Refusal, RefusalKind, Rejection, Remark};
 pub use row::{Outcome, ReadRow, Row};
 pub use spelling::{normalized, normalized_key};
@@ -52,8 +52,8 @@ pub use spelling::{normalized, normalized_key};
 use container::Unpacking;
 use date_order::{DateOrder, Slashed};
 use records::{Broken, Records};
+use reread::Shared;
 use row::{Problem, Remarks};
-use twice::Shared;
 
 /// Every export format that is read, the more particular first.
 pub static FORMATS: &[&dyn Format] = &[&aws_cur_2::AwsCur2, &aws_cur::AwsCur, &focus::Focus];

@@ -2,7 +2,7 @@
 
 use super::header::{Columns, Header};
 use super::records::{BYTE_ORDER_MARK, Broken, Record};
-use super::{FORMATS, Format, Mandatory, Refusal, listed, not_cost, refuse};
+use super::{FORMATS, Format, Mandatory, Refusal, listed, refuse, refused_files};
 
 const A_CSV: &str = "a billing export as CSV in UTF-8";
 
@@ -34,8 +34,8 @@ pub(super) fn text(start: &[u8]) -> Result<usize, Refusal> {
     }
     match start.trim_ascii_start() {
         [] if start.len() < 4096 => Err(Refusal::new("a file of blank lines", A_CSV)),
-        [b'{' | b'[', ..] => Err(not_cost::json(start)),
-        text if text.starts_with(b"# HELP ") || text.starts_with(b"# TYPE ") => Err(not_cost::metrics()),
+        [b'{' | b'[', ..] => Err(refused_files::json(start)),
+        text if text.starts_with(b"# HELP ") || text.starts_with(b"# TYPE ") => Err(refused_files::metrics()),
         [b'<', ..] => Err(Refusal::new("HTML or XML", A_CSV)),
         _ if !start.contains(&b'\n') && start.contains(&b'\r') => Err(Refusal::new(
             "lines that end in a carriage return alone",
@@ -80,7 +80,7 @@ pub(super) fn header(record: &Record<'_>) -> Result<Header, Refusal> {
 fn separators(line: &[u8], names: usize) -> Result<(), Refusal> {
     let count = |separator: u8| memchr::memchr_iter(separator, line).count();
     if count(b'|') > 4 && count(b'|') >= names {
-        return Err(not_cost::bars());
+        return Err(refused_files::bars());
     }
     for (separator, called) in [(b';', "semicolons"), (b'\t', "tabs")] {
         if names == 1 && count(separator) > 3 {
@@ -118,7 +118,7 @@ pub(super) fn format(header: &Header, named: Option<&str>) -> Result<&'static dy
             missing => Err(lacks(*format, &missing)),
         };
     }
-    if let Some(refusal) = not_cost::by_header(header) {
+    if let Some(refusal) = refused_files::by_header(header) {
         return Err(refusal);
     }
     if let Some(format) = FORMATS.iter().find(|format| format.recognizes(header)) {

@@ -124,11 +124,49 @@ pub async fn latest<D: Document>(db: &mut PgConnection, limit: i64) -> sqlx::Res
     )
     .fetch_all(&mut *db)
     .await?;
-    let mut latest = Vec::with_capacity(ids.len());
-    for id in ids {
-        latest.extend(find::<D>(&mut *db, id).await?);
-    }
-    Ok(latest)
+    let changes: Vec<(Kind, i64)> = ids.iter().map(|id| (D::KIND, *id)).collect();
+    let mut outlines = outlines(&mut *db, &changes).await?;
+    outlines.sort_unstable_by_key(|outline| outline.id);
+    let contents = sqlx::query_as!(
+        Content::<D::Edit>,
+        r#"select edits as "edits: Json<Vec<D::Edit>>", report
+           from changes
+           where kind = $1 and change_id = any($2)
+           order by change_id"#,
+        D::KIND as Kind,
+        &ids,
+    )
+    .fetch_all(db)
+    .await?;
+    let change = |(outline, content): (Outline, Content<D::Edit>)| Change {
+        outline,
+        edits: content.edits.0,
+        report: content.report,
+    };
+    Ok(outlines.into_iter().zip(contents).map(change).rev().collect())
+}
+
+/// The latest changes of a kind, the last first, so many at most: what became of each and how many edits it has.
+pub async fn latest_outlines(
+    db: &mut PgConnection,
+    kind: Kind,
+    limit: i64,
+) -> sqlx::Result<Vec<(Outline, i32)>> {
+    let rows = sqlx::query!(
+        r#"select change_id, jsonb_array_length(edits) as "edits!"
+           from changes
+           where kind = $1
+           order by change_id desc
+           limit $2"#,
+        kind as Kind,
+        limit,
+    )
+    .fetch_all(&mut *db)
+    .await?;
+    let changes: Vec<(Kind, i64)> = rows.iter().map(|row| (kind, row.change_id)).collect();
+    let mut outlines = outlines(db, &changes).await?;
+    outlines.sort_unstable_by_key(|outline| std::cmp::Reverse(outline.id));
+    Ok(outlines.into_iter().zip(rows.iter().map(|row| row.edits)).collect())
 }
 
 /// What became of these changes, in no order.

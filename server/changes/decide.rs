@@ -67,7 +67,8 @@ pub async fn draft<D: Document>(
         tx.commit().await?;
         return Ok(Outcome::Waits(same));
     }
-    let id = insert::<D>(&mut tx, Status::Draft, &edits, report, about, by, now).await?;
+    let new = New { status: Status::Draft, report, is_proposed: false };
+    let id = insert::<D>(&mut tx, &edits, new, about, by, now).await?;
     let decision =
         Decision { kind: D::KIND, change: id, summary: about.summary, reason: about.reason, by, now };
     decision.record(&mut tx, Status::Draft, json!({ "entries": edits.len() })).await?;
@@ -130,7 +131,8 @@ pub async fn change<D: Document>(
     if let Some(refusal) = refusal::<D>(&mut tx, &edits, version).await? {
         return Ok(refusal);
     }
-    let id = insert::<D>(&mut tx, Status::Proposed, &edits, None, about, by, now).await?;
+    let new = New { status: Status::Proposed, report: None, is_proposed: right == Right::Propose };
+    let id = insert::<D>(&mut tx, &edits, new, about, by, now).await?;
     let decision =
         Decision { kind: D::KIND, change: id, summary: about.summary, reason: about.reason, by, now };
     let outcome = match right {
@@ -197,7 +199,7 @@ pub async fn undo<D: Document>(
     if let Some(applied) = change.outline.applied_version
         && !D::take_back(&mut tx, applied, version).await?
     {
-        return Ok(Outcome::Conflict(vec![summary]));
+        return Ok(Outcome::Conflict(vec![format!("readings of {summary}")]));
     }
     sqlx::query!(
         "update changes set status = 'undone', undone_version = $3, undone_at = $4, undone_by = $5, undo_reason = $6
@@ -261,7 +263,8 @@ pub async fn wrote<D: Document>(
     by: &Actor,
     now: DateTime<Utc>,
 ) -> sqlx::Result<i64> {
-    let id = insert::<D>(&mut *tx, Status::Proposed, &[], None, about, by, now).await?;
+    let new = New { status: Status::Proposed, report: None, is_proposed: false };
+    let id = insert::<D>(&mut *tx, &[], new, about, by, now).await?;
     let decision =
         Decision { kind: D::KIND, change: id, summary: about.summary, reason: about.reason, by, now };
     decision.apply(tx, version).await?;
@@ -332,18 +335,26 @@ async fn same_file<D: Document>(
     .await
 }
 
+/// How a change begins.
+struct New<'a> {
+    status: Status,
+    /// Of the file that it was read from.
+    report: Option<&'a Value>,
+    /// It waits for whoever decides, and is not applied at once.
+    is_proposed: bool,
+}
+
 async fn insert<D: Document>(
     tx: &mut PgConnection,
-    status: Status,
     edits: &[D::Edit],
-    report: Option<&Value>,
+    New { status, report, is_proposed }: New<'_>,
     about: About<'_>,
     by: &Actor,
     now: DateTime<Utc>,
 ) -> sqlx::Result<i64> {
     sqlx::query_scalar!(
         "insert into changes (kind, status, summary, reason, edits, report, made_at, made_by, proposed_at)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, case $2 when 'proposed' then $7::timestamptz end)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
          returning change_id",
         D::KIND as Kind,
         status as Status,
@@ -353,6 +364,7 @@ async fn insert<D: Document>(
         report,
         now,
         by.name,
+        is_proposed.then_some(now),
     )
     .fetch_one(tx)
     .await

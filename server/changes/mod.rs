@@ -8,7 +8,7 @@ mod edit;
 mod kind;
 mod problem;
 
-pub use change::{About, Change, Outline, Status, count, find, latest, outlines, waiting};
+pub use change::{About, Change, Outline, Status, count, find, latest, latest_outlines, outlines, waiting};
 pub use decide::{Outcome, Right, apply, begin, change, discard, draft, propose, undo, wrote};
 pub use document::{Document, entry_ids};
 pub use edit::{Edit, Entry, NumberedEdit};

@@ -35,7 +35,7 @@ pub mod measured;
 pub mod memory;
 pub mod mix;
 pub mod owning;
-pub mod path;
+pub mod price_path;
 pub mod profile;
 pub mod published_figures;
 pub mod rent;
@@ -47,7 +47,7 @@ pub mod slices;
 pub mod spot;
 pub mod template;
 pub mod uncertainty;
-pub mod vectors;
+pub mod vector_search;
 pub mod work_unit;
 
 pub use answer::Answer;

@@ -45,6 +45,7 @@ mod row;
 mod runs;
 mod scope;
 mod totals;
+mod undo;
 mod unused_keys;
 mod visible;
 mod write;
@@ -68,11 +69,11 @@ pub use partition::Partition;
 pub use payer::Payer;
 pub use progress::Progress;
 pub use publish::{
-    Decision, Published, Question, Reason, Shortfall, Undone, begin_version, end_version, publish, sequence,
-    undo,
+    Decision, Published, Question, Reason, Shortfall, begin_version, end_version, publish, sequence,
 };
 pub use reload::{LoadedAgain, Reload};
 pub use row::{OriginalColumn, OriginalRow, RowsOf, original_row};
 pub use scope::Scope;
+pub use undo::{Undone, undo};
 pub use unused_keys::remove_unused_keys;
 pub use visible::Visible;

@@ -267,66 +267,6 @@ async fn count(
     Ok(())
 }
 
-/// What happened on [`undo`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Undone {
-    /// The delivery is inactive from this sequence on.
-    At(i64),
-    /// Nothing happened: rows of what would be active again are active in a delivery that was published since.
-    Overlaps(Overlap),
-    /// Nothing happened: these would be active again, and are archived.
-    Archived(Vec<i64>),
-    /// It was not published, or undone before.
-    Already,
-}
-
-/// Makes a published delivery inactive from the next sequence on; what it had replaced is active again.
-pub async fn undo(
-    db: &mut PgConnection,
-    delivery_id: i64,
-    by: &str,
-    now: DateTime<Utc>,
-) -> sqlx::Result<Undone> {
-    // Of what is archived now nothing was compared, even where it has its rows by the time that it would be active.
-    let not_compared =
-        sqlx::query_scalar!("select delivery_id from deliveries where archived_at is not null")
-            .fetch_all(&mut *db)
-            .await?;
-    let compared = overlap::compare(&mut *db, delivery_id, Change::Undo).await?;
-    let mut tx = db.begin().await?;
-    let sequence = begin_version(&mut tx).await?;
-    let undone = sqlx::query!(
-        "update deliveries set status = 'undone', undone_sequence = $2
-         where delivery_id = $1 and status = 'loaded'",
-        delivery_id,
-        sequence,
-    )
-    .execute(&mut *tx)
-    .await?;
-    if undone.rows_affected() == 0 {
-        return Ok(Undone::Already);
-    }
-    if let Some(overlap) = compared.now(&mut tx).await? {
-        return Ok(Undone::Overlaps(overlap));
-    }
-    advance(&mut tx, sequence, delivery_id, "undo", by, now).await?;
-    let archived = sqlx::query_scalar!(
-        "select distinct delivery_id
-         from visibility
-         join deliveries using (delivery_id)
-         where until_sequence is null and (archived_at is not null or delivery_id = any($1))
-         order by 1",
-        &not_compared,
-    )
-    .fetch_all(&mut *tx)
-    .await?;
-    if !archived.is_empty() {
-        return Ok(Undone::Archived(archived));
-    }
-    tx.commit().await?;
-    Ok(Undone::At(sequence))
-}
-
 /// The deliveries that stopped counting somewhere when this one was published.
 pub async fn superseded_by(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec<i64>> {
     sqlx::query_scalar!(
@@ -376,7 +316,7 @@ pub async fn end_version(
 }
 
 /// Brings what counts up to date, as a version of the ledger: where the delivery can change it, and nowhere else.
-async fn advance(
+pub(super) async fn advance(
     db: &mut PgConnection,
     sequence: i64,
     delivery_id: i64,

@@ -1,6 +1,7 @@
 //! Loading the rows of an archived import again, from the files that were kept.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::PathBuf;
 
 use chrono::{DateTime, Utc};
@@ -302,7 +303,12 @@ impl Task {
                 let kept = is_packed(&source.path).and_then(|is_packed| {
                     original.finish(&self.originals, &source, is_packed.then_some(file.sha256))
                 });
-                brought.push((kept.map_err(|error| file_error(&source, error))?, rows));
+                let kept = kept.map_err(|error| file_error(&source, error))?;
+                if kept.sha256 != file.sha256 {
+                    let changed = io::Error::other("it changed while it was read");
+                    return Err(file_error(&source, changed).into());
+                }
+                brought.push((kept, rows));
                 continue;
             }
             let content = self.originals.content(&file.sha256).map_err(|error| file_error(&source, error))?;

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::bill::PROVIDER;
 use super::computed_bill::{ComputedBill, Sha, is_over};
-use super::months::MonthFile;
+use super::month_cache::MonthFile;
 use crate::money::{Currency, Decimal, Money};
 use crate::period::BillingMonth;
 

@@ -26,7 +26,7 @@ mod impact;
 mod loan;
 mod location_history;
 mod month;
-mod months;
+mod month_cache;
 pub mod power;
 mod problem;
 mod racks;
@@ -58,7 +58,7 @@ pub use impact::{AmountImpact, BeforeAfter, Impact, RegisterBeforeAfter, TotalIm
 pub use loan::{Installment, Loan};
 pub use location_history::{Events, Leaving, LocationHistory, Stay};
 pub use month::{Amounts, Basis, Component, Line, Machine, Units, UnpricedEnergy, lines, unpriced_energy};
-pub use months::{MonthFile, Months, file_of, lines_of};
+pub use month_cache::{MonthFile, Months, file_of, lines_of};
 pub use problem::{Problem, problems};
 pub use racks::{RackPlan, RacksOfKind, racks};
 pub use readings::{MeterReadings, Read, meters_read, readings, take_readings};

@@ -32,6 +32,8 @@ pub enum Attention {
     /// The same of the asset register of our own clusters.
     #[serde(rename = "register-proposed")]
     AssetRegisterProposed { changes: i64 },
+    /// The same of the list of prices.
+    PricesProposed { changes: i64 },
     /// Rows of a delivery that counts that could not be read, and that nobody corrected.
     Rejected { delivery: i64, rows: i64, months: Vec<BillingMonth> },
     /// A month of an account that lost more than the limits when an import replaced what it held, and nobody said why.
@@ -84,6 +86,8 @@ pub(super) async fn attention(
     found.extend((changes > 0).then_some(Attention::Proposed { changes }));
     let changes = changes::waiting(db, Some(Kind::AssetRegister)).await?;
     found.extend((changes > 0).then_some(Attention::AssetRegisterProposed { changes }));
+    let changes = changes::waiting(db, Some(Kind::Prices)).await?;
+    found.extend((changes > 0).then_some(Attention::PricesProposed { changes }));
     found.extend(rejected(db, period).await?);
     found.extend(shrank(db).await?);
     let of_clusters = months_of_clusters(db, months, today).await?;

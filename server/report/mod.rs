@@ -27,7 +27,6 @@ mod hourly;
 mod import_changes;
 mod import_history;
 mod imports;
-mod label;
 mod labels;
 mod machines;
 mod over_time;
@@ -45,11 +44,12 @@ mod reconciliation;
 mod restates;
 mod sentences_of_change;
 mod shared_movement;
+mod show_spaces;
 mod snapshot;
 mod spend;
 mod sql;
 mod statement;
-mod suggested_rules;
+mod suggestions;
 mod sums;
 mod table_line;
 mod tags;
@@ -93,7 +93,6 @@ pub use imports::{
     Delivery, DeliveryFile, ImportLine, ImportScope, LogLine, RejectedRow, archived, delivery, delivery_file,
     lines_of, rejection, rejections, waiting,
 };
-pub use label::with_visible_ends;
 pub use labels::{Spelling, Spellings, Written, needs_no_entry, spellings};
 pub use machines::Machine;
 pub use over_time::{Bucket, Days, Series, Step, over_time};
@@ -107,12 +106,13 @@ pub use question::{CostMetric, FIRST, Filter, Grouping, ParseQuestionError, Ques
 pub use reconciliation::{Agreement, Invoice, ReconciledLine, ReconciledTotal, Reconciliation};
 pub use restates::{Restates, restates};
 pub use shared_movement::{SharedMovement, TeamParts};
+pub use show_spaces::with_visible_ends;
 pub use spend::{Group, Spend, spend};
 pub use statement::{
     Cause, Cents, Finality, Restated, StatedLine, StatedPart, Statement, TeamStatement, Way, Weighed,
     month_in_cents, statement,
 };
-pub use suggested_rules::{Offer, SuggestedRule, suggested_rules};
+pub use suggestions::{Offer, SuggestedRule, suggested_rules};
 pub use table_line::{Figures, Whole};
 pub use tags::tag_names;
 pub use team::{Breakdown, Part, SeenTeam, TeamName, TeamReport, seen_team, team_report};

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
-use super::label::with_visible_ends;
+use super::show_spaces::with_visible_ends;
 use crate::accounts::Viewer;
 use crate::money::Currency;
 use crate::period::Period;

@@ -7,8 +7,8 @@ use sqlx::PgConnection;
 
 use super::as_of::{Error, as_of};
 use super::compared::SameDays;
-use super::label::with_visible_ends;
 use super::question::SHARED;
+use super::show_spaces::with_visible_ends;
 use super::{Answers, Grouping, Question};
 use crate::accounts::Viewer;
 use crate::allocation::{self, Configuration, MonthAllocation};

@@ -127,7 +127,7 @@ async fn end_leftover_sessions(db: &mut PgConnection) -> Result<(), Error> {
 
 /// The kind and the quoted name of each.
 async fn things(db: &mut PgConnection) -> Result<Vec<(String, String)>, Error> {
-    sqlx::query_as(include_str!("things.sql")).fetch_all(db).await.map_err(Error::Query)
+    sqlx::query_as(include_str!("user_objects.sql")).fetch_all(db).await.map_err(Error::Query)
 }
 
 async fn run(db: &mut PgConnection, statement: &str) -> Result<(), Error> {

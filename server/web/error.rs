@@ -76,10 +76,7 @@ pub enum Error {
     DownloadsBusy,
     #[error("The server computes for many others just now. Try again in a moment.")]
     ComputingBusy,
-    #[error(
-        "The ledger or its rules have changed, and the sums of this page are being made. It loads by itself when they are \
-         there."
-    )]
+    #[error("The figures of this page are being updated. It refreshes automatically.")]
     NotReady,
     #[error(
         "This needs the rows of import {0}, which is archived. Finance and administrators can load them again on its page; then open \

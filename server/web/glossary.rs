@@ -90,12 +90,7 @@ const HOURS: &[Term] = &[
         "GPU, TPU",
         "A chip that training and inference run on; a MIG slice is a part.",
     ),
-    also(
-        "gpu-hours",
-        "GPU-hours",
-        "accelerator-hours",
-        "Accelerators times the hours that were paid for or owned.",
-    ),
+    also("gpu-hours", "GPU-hours", "accelerator-hours", "Accelerators times hours: in the cloud or on-prem."),
     term("cloud-gpu-hours", "Cloud GPU-hours", "Hours of accelerators that a provider billed, used or not."),
     term("on-prem-gpu-hours", "On-prem GPU-hours", "Hours of accelerators of your own, used or not."),
     term(
@@ -116,7 +111,7 @@ const OWNERS: &[Term] = &[
     term("chargeback", "Chargeback", "Charging teams for what they use; showback only shows it."),
     term("statement", "Statement", "What a team is charged for a month, in whole cents."),
     term("team", "Team", "Who is charged."),
-    term("cost-centre", "Cost centre", "Where finance books a team’s costs."),
+    term("cost-centre", "Cost center", "Where finance books a team’s costs."),
     term("experiment", "Experiment", "A run or series of runs, known by its label."),
     term("unit-cost", "Unit cost", "Effective cost divided by an entered quantity, such as training runs."),
 ];

@@ -23,7 +23,7 @@ pub mod respond;
 pub mod routes;
 mod serve;
 
-mod access;
+mod access_page;
 mod account;
 mod allocation;
 mod audit;
@@ -158,7 +158,7 @@ pub fn routes() -> Routes {
         .post(SignedIn, account::tokens::revoke)
         .get(Public, password::show)
         .post(Public, password::create)
-        .get(SignedIn, access::show)
+        .get(SignedIn, access_page::show)
         .get(SignedIn, glossary::show)
         .figures(Finance, imports::index)
         .figures(Finance, imports::index_json)

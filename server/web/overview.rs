@@ -169,6 +169,9 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
             super::changes::list::proposed(Kind::AssetRegister),
             may_decide,
         ),
+        Attention::PricesProposed { changes } => {
+            proposed(*changes, "the prices", super::changes::list::proposed(Kind::Prices), may_decide)
+        }
         Attention::Rejected { delivery: id, rows, months } => Item {
             state: "Incomplete",
             kind: "bad",

@@ -155,12 +155,15 @@ async fn hours_owned_are_a_column_of_their_own(db: PgPool) {
 
     let page = finance.get("/spend/2026-09?by=pricing").await.body;
     let described = html::texts(&page, "dl.figures > div");
-    for text in ["Accelerator-hours208.0", "On-prem GPU-hours192.0", "Per on-prem GPU-hourUSD5.21"] {
-        assert!(described.contains(&text.to_owned()), "{text}: {described:?}");
+    for (label, figure) in
+        [("Cloud GPU-hours", "208.0"), ("On-prem GPU-hours", "192.0"), ("Per on-prem GPU-hour", "USD5.21")]
+    {
+        let is_it = |text: &String| text.starts_with(label) && text.ends_with(figure);
+        assert!(described.iter().any(is_it), "{label}: {described:?}");
     }
     assert_eq!(
         html::texts(&page, "#groups thead th.num")[2..5],
-        ["Accelerator-hours", "Per hour", "On-prem GPU-hours"]
+        ["Cloud GPU-hours", "Per hour", "On-prem GPU-hours"]
     );
     insta::assert_snapshot!(finance.get("/spend/2026-09.csv?by=pricing").await.body, @r"
     key,label,cost,currency,accelerator_hours,owned_hours,share,previous,cost_per_accelerator_hour,cost_per_owned_hour
@@ -170,7 +173,7 @@ async fn hours_owned_are_a_column_of_their_own(db: PgPool) {
     // Where there is nothing of one's own nobody is told of it.
     for address in ["/spend/2026-08", "/spend/2026-09?provider=NeoCloud"] {
         let page = finance.get(address).await.body;
-        assert!(page.contains("Accelerator-hours") && !page.contains("owned"), "{address}");
+        assert!(page.contains("Cloud GPU-hours") && !page.contains("owned"), "{address}");
     }
     let overview = finance.get("/overview").await;
     assert_eq!(overview.status, StatusCode::OK, "{}", overview.location());

@@ -3,12 +3,12 @@
 use gpuledger::economics::commitment::Commitment;
 use gpuledger::economics::egress::{Hop, Rates, Transfer};
 use gpuledger::economics::memory::{Fit, Precision};
-use gpuledger::economics::path::{LockIn, Path, Progress, Refresh, Step};
+use gpuledger::economics::price_path::{LockIn, Path, Progress, Refresh, Step};
 use gpuledger::economics::serving::{Interface, Lifetime, Serving};
 use gpuledger::economics::silicon::Porting;
 use gpuledger::economics::slices::{By, Layout, Turns};
 use gpuledger::economics::spot::{Interruptions, Job, Preemptions, Spot};
-use gpuledger::economics::vectors::{Numbers, Rule, Vectors};
+use gpuledger::economics::vector_search::{Numbers, Rule, Vectors};
 use gpuledger::economics::work_unit::{Basis, Offer, Performance, rank};
 use gpuledger::money::Decimal;
 

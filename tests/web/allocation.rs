@@ -364,7 +364,7 @@ async fn a_lead_sees_the_charges_of_their_teams_and_no_row_of_what_is_shared(db:
         assert_eq!(lead.get(&format!("/charges/1/0/{row}")).await.status.as_u16(), status, "row {row}");
     }
     let owner = html::text(&lead.get("/charges/1/0/1").await.body, "main");
-    assert!(owner.contains("Whose it is TeamVision Byrule “everything”"), "{owner}");
+    assert!(owner.contains("Owner TeamVision Byrule “everything”"), "{owner}");
     for address in
         ["/rules", "/shared-costs", "/organization/teams", "/labels/team", "/changes", "/changes/1"]
     {

@@ -85,8 +85,8 @@ async fn a_budget_is_compared_with_what_was_spent_and_will_be(db: PgPool) {
     let id = add(&mut finance, &budget("team:vision", "400", "2026-08")).await;
     assert_eq!(
         html::text(&finance.get(PAGE).await.body, ".flash"),
-        "There is a new budget of team Vision: 400.00 USD a month from 2026-08. It is among the changes, where an \
-         administrator can undo it."
+        "There is a new budget of team Vision: 400.00 USD a month from 2026-08. An administrator can undo this \
+         under Changes."
     );
     let it = json(&mut finance, &format!("/budgets/{id}.json")).await;
     let now = &it["current"];
@@ -180,7 +180,7 @@ async fn forecast_expects_monthly_bills_that_are_not_stated_yet(db: PgPool) {
     assert!((expected(&it) - (130.0 + days + 440.0)).abs() < 0.01, "{}", expected(&it));
     assert_eq!(it["days"][29]["forecast"], it["current"]["forecast"]);
     let page = finance.get(&format!("/budgets/{id}")).await.body;
-    assert!(html::text(&page, "main").contains("the median of the last three months"));
+    assert!(html::text(&page, "main").contains("3-month median"));
 
     // A year expects those of the months to come as well.
     let year = with(&budget("team:research", "9,000.00", "2026-01"), "every", "year");

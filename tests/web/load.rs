@@ -210,7 +210,7 @@ async fn a_page_whose_sums_are_being_made_says_so_and_comes_back(db: PgPool) {
         assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
         assert_eq!(page.status, 503);
         assert_eq!((page.header("refresh"), page.header("retry-after")), ("2", "2"));
-        assert!(page.body.contains("the sums of this page are being made"), "{}", page.body);
+        assert!(page.body.contains("The figures of this page are being updated"), "{}", page.body);
         assert_eq!(finance.get("/spend/2026-09?by=service").await.status, 200);
     }
     let waiting = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";

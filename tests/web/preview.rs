@@ -137,7 +137,7 @@ async fn draft_in_conflict_says_so_and_what_to_do(db: PgPool) {
         let page = browser.get(&draft).await;
         let described = html::text(&page.body, ".notice");
         assert!(described.starts_with("Somebody changed this meanwhile"), "{described}");
-        assert!(described.contains("Make it again") && described.contains("team Sight"), "{described}");
+        assert!(described.contains("Create a new change") && described.contains("team Sight"), "{described}");
         // What would be refused is not offered, but the draft can be discarded.
         let mut forms = html::attributes(&page.body, "main form", "action");
         forms.retain(|action| action.starts_with("/changes/"));

@@ -256,6 +256,8 @@ async fn finance_proposes_and_an_administrator_applies_or_discards(db: PgPool) {
     assert_eq!(proposed.location(), "/prices/changes/1");
     assert_eq!(listed(&mut finance, "supplier=Vultr").await, []);
     assert!(finance.get("/prices/changes/1").await.body.contains("Administrators see this proposal"));
+    let overview = html::text(&admin.get("/overview").await.body, "main");
+    assert!(overview.contains("1 proposed change of the prices waits for you."), "{overview}");
     assert_eq!(
         finance.submit("/prices/changes/1", "/changes/prices/1/apply", &[]).await.status,
         StatusCode::FORBIDDEN

@@ -49,13 +49,13 @@ mod effective;
 mod feeds;
 mod service;
 
+use super::account_id::{canonical_account, canonical_sub_account};
 use super::billing_period::BillingPeriod;
 use super::charge::{Charge, PricingCategory};
 use super::currency::CurrencyColumn;
 use super::date_order::DateColumns;
 use super::header::Header;
 use super::machine::Machine;
-use super::provider::{canonical_account, canonical_sub_account};
 use super::row::{Column, Outcome, Problem, ReadRow, Row};
 use super::value::TimeColumn;
 use super::{Mandatory, instance_type, json};

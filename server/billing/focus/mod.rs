@@ -25,6 +25,7 @@
 mod columns;
 mod feeds;
 
+use super::account_id::{canonical_account, canonical_sub_account};
 use super::aws;
 use super::billing_period::BillingPeriod;
 use super::charge::{Charge, ChargeCategory, ChargeKey, MAX_ID, PricingCategory};
@@ -32,7 +33,6 @@ use super::currency::CurrencyColumn;
 use super::date_order::DateColumns;
 use super::header::{Columns, Header};
 use super::machine::Machine;
-use super::provider::{canonical_account, canonical_sub_account};
 use super::provider_name::canonical_provider;
 use super::row::{Column, Outcome, Problem, ReadRow, Row};
 use super::value::{self, TimeColumn};

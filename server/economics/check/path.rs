@@ -1,7 +1,7 @@
 //! Prices to come, and hardware to come.
 
 use super::Findings;
-use crate::economics::path::{LockIn, Path, Progress, Refresh};
+use crate::economics::price_path::{LockIn, Path, Progress, Refresh};
 use crate::money::Decimal;
 use crate::money::arithmetic::{decimal, one};
 

@@ -13,7 +13,7 @@ use crate::economics::comparison::{
     Alternative, Block, Committed, Gpus, Owned, Place, Rate, SHIPPED, Scenario, Work,
 };
 use crate::economics::owning::{Energy, Housing, Owning, Tenure};
-use crate::economics::path::Path;
+use crate::economics::price_path::Path;
 use crate::economics::profile::{Shape, in_gpus};
 use crate::economics::spot::Interruptions;
 use crate::economics::uncertainty::is_uncertain;

@@ -4,7 +4,7 @@
 use super::Findings;
 use crate::economics::egress::{Hop, Rates, Transfer};
 use crate::economics::owning::{Housing, Owning};
-use crate::economics::vectors::Vectors;
+use crate::economics::vector_search::Vectors;
 use crate::money::Decimal;
 use crate::money::arithmetic::{decimal, product};
 

@@ -1,7 +1,7 @@
 //! Looking up by meaning.
 
 use super::Findings;
-use crate::economics::vectors::{Rule, Vectors};
+use crate::economics::vector_search::{Rule, Vectors};
 
 /// Vectors at most: 10^13.
 const MOST: u64 = 10_000_000_000_000;

@@ -11,7 +11,7 @@ use super::PLACES;
 use super::data_transfer::Moved;
 use super::entered::{Place, Rate, Scenario};
 use crate::economics::egress::{Hop, Rates};
-use crate::economics::path::Path;
+use crate::economics::price_path::Path;
 use crate::money::arithmetic::{one, product};
 use crate::money::{Currency, Decimal};
 

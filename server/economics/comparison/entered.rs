@@ -16,7 +16,7 @@ use super::porting::Port;
 use super::spend::Spend;
 use super::stated::Ranges;
 use crate::economics::owning::Owning;
-use crate::economics::path::{Path, Refresh};
+use crate::economics::price_path::{Path, Refresh};
 use crate::economics::profile::Shape;
 use crate::economics::spot::Interruptions;
 use crate::money::arithmetic::{decimal, one, quotient};

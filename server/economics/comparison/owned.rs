@@ -9,7 +9,7 @@ use crate::cancellation;
 use crate::economics::cash::Payments;
 use crate::economics::check::Refused;
 use crate::economics::owning::Owning;
-use crate::economics::path::Refresh;
+use crate::economics::price_path::Refresh;
 use crate::economics::profile::{in_gpus, parts};
 use crate::money::Decimal;
 use crate::money::arithmetic::{HOURS_PER_MONTH, ceiling, count, one, product, quotient, whole};

@@ -16,7 +16,7 @@ use super::place::Asked;
 use crate::economics::check::Refused;
 use crate::economics::figure::Figure;
 use crate::economics::owning::{Component, Fabric, Owning, OwningCost, Part, Tenure};
-use crate::economics::path::{LockIn, Progress, Refresh};
+use crate::economics::price_path::{LockIn, Progress, Refresh};
 use crate::economics::profile::in_gpus;
 use crate::money::Decimal;
 use crate::money::arithmetic::{

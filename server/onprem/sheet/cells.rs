@@ -5,6 +5,7 @@ use std::str::FromStr;
 use chrono::NaiveDate;
 
 use super::super::power::{KILOWATT_PLACES, Pue};
+use crate::billing::formula::begins_formula;
 use crate::money::{Currency, Decimal, grouped, two_readings};
 use crate::period::BillingMonth;
 
@@ -257,7 +258,7 @@ impl<'a, T: Texts> Cells<'a, T> {
 /// A month is a file that is loaded again, so its texts must stand in it as they are; and a spreadsheet that opens it
 /// would run these.
 pub(super) fn is_formula(text: &str) -> bool {
-    text.trim_start_matches(' ').starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠'])
+    begins_formula(text.as_bytes())
 }
 
 const LONGEST_TEXT: usize = 200;

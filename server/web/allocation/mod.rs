@@ -13,7 +13,7 @@ use axum::response::Response;
 use serde::Deserialize;
 use sqlx::PgConnection;
 
-use super::changes::conflicts;
+use super::changes::{LONGEST_REASON, conflicts};
 use super::error::{Error, Result};
 use super::extract::cookie;
 use super::layout::Layout;
@@ -126,9 +126,11 @@ pub fn month(title: &str, text: &str) -> Result<Option<BillingMonth>, Problem> {
     }
 }
 
-/// What was typed as the reason, if anything was.
+/// What was typed as the reason, if anything was: as much of it as a change takes.
 pub fn reason(text: &str) -> Option<&str> {
-    Some(text.trim()).filter(|reason| !reason.is_empty())
+    let text = text.trim();
+    let end = text.char_indices().nth(LONGEST_REASON).map_or(text.len(), |(at, _)| at);
+    Some(&text[..end]).filter(|reason| !reason.is_empty())
 }
 
 pub fn problem(of: &str, message: &str) -> Problem {

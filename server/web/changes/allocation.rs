@@ -88,6 +88,9 @@ pub async fn show(
         Format::Html => respond::html(page),
         Format::Json => {
             let it = &page.frame.outline;
+            // Of what was applied at once nobody drafted anything.
+            let is_drafted = it.decided_at != Some(it.made_at) || it.applied_version.is_none();
+            let conflicts = if page.frame.is_open() { page.frame.conflicts.as_slice() } else { &[] };
             respond::json(&json!({
                 "change": {
                     "id": it.id,
@@ -96,7 +99,7 @@ pub async fn show(
                     "edits": page.edits,
                     "drafted_at": it.made_at,
                     "drafted_by": it.made_by,
-                    "draft_reason": it.reason,
+                    "draft_reason": it.reason.as_ref().filter(|_| is_drafted),
                     "proposed_at": it.proposed_at,
                     "decided_at": it.decided_at,
                     "decided_by": it.decided_by,
@@ -107,7 +110,7 @@ pub async fn show(
                     "undo_reason": it.undo_reason,
                     "undone_sequence": it.undone_version,
                 },
-                "conflicts": page.frame.conflicts, "overtaken": page.frame.conflicts,
+                "conflicts": conflicts, "overtaken": conflicts,
                 "moves": page.preview,
                 "merges": page.merges,
             }))

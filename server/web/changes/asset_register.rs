@@ -118,6 +118,8 @@ fn as_json(it: &Outline, edits: &[Edit]) -> Value {
         "undone_revision": it.undone_version,
         "undone_at": it.undone_at,
         "undone_by": it.undone_by,
+        "decision_reason": it.decision_reason,
+        "undo_reason": it.undo_reason,
     })
 }
 

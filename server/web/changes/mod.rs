@@ -28,7 +28,7 @@ use crate::price_catalogue::Entries;
 use crate::report::Answers;
 
 /// A longer reason than that says what the change itself does.
-const LONGEST_REASON: usize = 1000;
+pub const LONGEST_REASON: usize = 1000;
 
 /// Why it is proposed, applied, undone or discarded.
 #[derive(Deserialize)]
@@ -184,6 +184,10 @@ async fn decided(
             return Ok(back(kind, id, &sentence));
         }
         Outcome::Refused(problems) => problems,
+        Outcome::Conflict(of) if done == "Undone" => {
+            let message = "a later change touched it: undo that one first".to_owned();
+            of.into_iter().map(|of| Problem { of, message: message.clone() }).collect()
+        }
         Outcome::Conflict(of) => conflicts(&of),
     };
     match kind {

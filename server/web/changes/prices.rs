@@ -124,10 +124,10 @@ pub async fn show(path: paths::PriceChange, layout: Layout, mut db: Db) -> Resul
 /// The latest of them, with how many there are.
 pub async fn list(_: paths::PriceChangesJson, mut db: Db) -> Result {
     let total = changes::count(&mut db, Entries::KIND).await?;
-    let latest = changes::latest::<Entries>(&mut db, LISTED).await?;
-    let lines = latest.iter().map(|change| {
-        let mut line = as_json(&change.outline);
-        line["prices"] = change.edits.len().into();
+    let latest = changes::latest_outlines(&mut db, Entries::KIND, LISTED).await?;
+    let lines = latest.iter().map(|(outline, edits)| {
+        let mut line = as_json(outline);
+        line["prices"] = (*edits).into();
         line
     });
     let lines: Vec<Value> = lines.collect();
@@ -149,6 +149,8 @@ fn as_json(it: &Outline) -> Value {
         "undone_revision": it.undone_version,
         "undone_at": it.undone_at,
         "undone_by": it.undone_by,
+        "decision_reason": it.decision_reason,
+        "undo_reason": it.undo_reason,
     })
 }
 

@@ -28,7 +28,7 @@ impl Page {
             Head::plain("Share"),
         ];
         if self.has_hours() {
-            heads.push(head(SortBy::Hours, "Accelerator-hours".to_owned()));
+            heads.push(head(SortBy::Hours, "Cloud GPU-hours".to_owned()));
             heads.push(head(SortBy::Price, "Per hour".to_owned()));
         }
         if self.has_owned() {

@@ -5,7 +5,7 @@ use gpuledger::economics::memory::{Fit, Fitted, Precision};
 use gpuledger::economics::serving::{Lifetime, Overtaking, Serving};
 use gpuledger::economics::silicon::{Ported, Porting};
 use gpuledger::economics::slices::{By, Layout, LayoutCost};
-use gpuledger::economics::vectors::{Rule, Vectors, VectorsCost};
+use gpuledger::economics::vector_search::{Rule, Vectors, VectorsCost};
 use gpuledger::economics::work_unit::{Basis, Offer, Performance, speedup};
 use gpuledger::money::Decimal;
 

@@ -5,7 +5,7 @@ use gpuledger::economics::commitment::Commitment;
 use gpuledger::economics::owning::{
     Draw, Energy, Fabric, Hours, Housing, OneOff, Part, Residual, Staff, Step,
 };
-use gpuledger::economics::path::Progress;
+use gpuledger::economics::price_path::Progress;
 use gpuledger::economics::published_figures::{calculator, only_a_gpu};
 use gpuledger::economics::rent;
 use gpuledger::money::Decimal;

@@ -6,7 +6,7 @@ use super::*;
 
 #[test]
 fn prices_follow_their_paths_and_a_commitment_that_of_its_start() {
-    let path = |text: &str| text.parse::<crate::economics::path::Path>().unwrap();
+    let path = |text: &str| text.parse::<crate::economics::price_path::Path>().unwrap();
     let priced = |text: &str| Rate { path: path(text), ..rate("2") };
     let rented = |text: &str| Place { on_demand: Some(priced(text)), ..Place::default() };
     let yearly = |text: &str| Place {

@@ -7,7 +7,7 @@ use crate::economics::check::{self, Refused};
 use crate::economics::figure::Unit;
 use crate::economics::memory::{Fit, Precision};
 use crate::economics::serving::{Interface, Lifetime, Serving};
-use crate::economics::vectors::{Numbers, Rule, Vectors};
+use crate::economics::vector_search::{Numbers, Rule, Vectors};
 use crate::money::Decimal;
 
 const PRECISIONS: &[(&str, &str)] = &[

@@ -5,7 +5,7 @@ use super::{Answered, Calculator, Row};
 use crate::accelerator;
 use crate::economics::check::Refused;
 use crate::economics::figure::Unit;
-use crate::economics::path::{LockIn, Progress, Refresh};
+use crate::economics::price_path::{LockIn, Progress, Refresh};
 use crate::economics::silicon::Porting;
 use crate::economics::work_unit::{Basis, Offer, Performance, Ranked, rank};
 use crate::money::Decimal;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::super::super::form;
 use super::super::field::{Field, Takes};
 use super::is_kind;
-use crate::economics::path::Path;
+use crate::economics::price_path::Path;
 use crate::money::Decimal;
 
 fn names(text: &str) -> impl Iterator<Item = &str> {
