@@ -256,6 +256,8 @@ async fn finance_proposes_and_an_administrator_applies_or_discards(db: PgPool) {
     assert_eq!(proposed.location(), "/prices/changes/1");
     assert_eq!(listed(&mut finance, "supplier=Vultr").await, []);
     assert!(finance.get("/prices/changes/1").await.body.contains("Administrators see this proposal"));
+    let bill = Focus::new().hour("acme", "s1", "2026-09-05T10", "24", "vision");
+    admin.import("month.csv", &bill).await;
     let overview = html::text(&admin.get("/overview").await.body, "main");
     assert!(overview.contains("1 proposed change of the prices waits for you."), "{overview}");
     assert_eq!(
