@@ -18,7 +18,7 @@ use super::error::{Error, Result};
 use super::extract::{Db, Form, cookie};
 use super::layout::Layout;
 use super::respond::As;
-use super::{paths, respond};
+use super::{filters, paths, respond};
 use crate::allocation::Configuration;
 use crate::audit::Actor;
 use crate::changes::{self, Kind, Outcome, Problem, Status};
@@ -94,7 +94,7 @@ pub async fn propose(
     let outcome = of_document!(path.kind, Document => {
         changes::propose::<Document>(&mut db, path.change, reason, &by, now).await?
     });
-    decided(layout, &mut db, &answers, (path.kind, path.change), outcome, "Proposed").await
+    decided(layout, &mut db, &answers, (path.kind, path.change), outcome, Status::Proposed).await
 }
 
 pub async fn apply(
@@ -109,7 +109,7 @@ pub async fn apply(
     let outcome = of_document!(path.kind, Document => {
         changes::apply::<Document>(&mut db, path.change, reason, &by, now).await?
     });
-    decided(layout, &mut db, &answers, (path.kind, path.change), outcome, "Applied").await
+    decided(layout, &mut db, &answers, (path.kind, path.change), outcome, Status::Applied).await
 }
 
 pub async fn undo(
@@ -124,7 +124,7 @@ pub async fn undo(
     let outcome = of_document!(path.kind, Document => {
         changes::undo::<Document>(&mut db, path.change, reason, &by, now).await?
     });
-    decided(layout, &mut db, &answers, (path.kind, path.change), outcome, "Undone").await
+    decided(layout, &mut db, &answers, (path.kind, path.change), outcome, Status::Undone).await
 }
 
 /// Undoes the loading of readings, and nothing else.
@@ -142,7 +142,7 @@ pub async fn undo_readings(
     }
     let (reason, now) = (why.reason()?, clock::now());
     let outcome = changes::undo::<AssetRegister>(&mut db, path.change, reason, &by, now).await?;
-    decided(layout, &mut db, &answers, (Kind::AssetRegister, path.change), outcome, "Undone").await
+    decided(layout, &mut db, &answers, (Kind::AssetRegister, path.change), outcome, Status::Undone).await
 }
 
 pub async fn discard(path: paths::ChangeDiscard, by: Actor, mut db: Db, Form(why): Form<Why>) -> Result {
@@ -155,14 +155,14 @@ pub async fn discard(path: paths::ChangeDiscard, by: Actor, mut db: Db, Form(why
     Ok(back(kind, id, &sentence))
 }
 
-/// Says what became of a change, on its page.
+/// Says what became of a change, on its page. `wished`: what it was to become.
 async fn decided(
     layout: Layout,
     db: &mut Db,
     answers: &Answers,
     (kind, id): (Kind, i64),
     outcome: Outcome,
-    done: &str,
+    wished: Status,
 ) -> Result {
     let problems = match outcome {
         Outcome::At { version, .. } => {
@@ -171,6 +171,7 @@ async fn decided(
                 Kind::AssetRegister => "Publish the months that it changes to update them.".to_owned(),
                 Kind::Prices => format!("It is revision {version} of the price list."),
             };
+            let done = filters::capital(wished.as_str());
             return Ok(back(kind, id, &format!("{done}. {what_follows}")));
         }
         Outcome::Waits(_) => {
@@ -184,7 +185,7 @@ async fn decided(
             return Ok(back(kind, id, &sentence));
         }
         Outcome::Refused(problems) => problems,
-        Outcome::Conflict(of) if done == "Undone" => {
+        Outcome::Conflict(of) if wished == Status::Undone => {
             let message = "a later change touched it: undo that one first".to_owned();
             of.into_iter().map(|of| Problem { of, message: message.clone() }).collect()
         }
