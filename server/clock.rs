@@ -5,10 +5,27 @@ use chrono::{DateTime, Utc};
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
 
-/// The present moment, for handlers, commands and jobs to pass on.
-#[expect(clippy::disallowed_methods, reason = "this is the edge that the rule names")]
+/// What tells the time.
+#[derive(Clone, Copy, Debug)]
+pub enum Clock {
+    System,
+    /// It stands at this moment.
+    At(DateTime<Utc>),
+}
+
+impl Clock {
+    #[expect(clippy::disallowed_methods, reason = "this is the edge that the rule names")]
+    pub fn now(self) -> DateTime<Utc> {
+        match self {
+            Self::System => Utc::now(),
+            Self::At(moment) => moment,
+        }
+    }
+}
+
+/// The present moment, for commands and jobs to pass on.
 pub fn now() -> DateTime<Utc> {
-    Utc::now()
+    Clock::System.now()
 }
 
 /// Randomness fit for secrets, for the same edges.

@@ -111,7 +111,8 @@ impl Serialize for BillingMonth {
 
 impl<'de> Deserialize<'de> for BillingMonth {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(|error| serde::de::Error::custom(format!("“{text}”: {error}")))
     }
 }
 

@@ -114,3 +114,17 @@ fn invented_bills_know_nothing_of_what_is_made_of_bills() {
         }
     }
 }
+
+#[test]
+fn handlers_take_the_present_from_the_request() {
+    let web = Path::new(env!("CARGO_MANIFEST_DIR")).join("server/web");
+    let mut files = Vec::new();
+    rust_files(&web, &mut files);
+    assert!(files.len() > 100, "the room moved");
+    // What a server does besides answering.
+    files.retain(|file| *file != web.join("serve.rs"));
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(!text.contains("clock::now()"), "{} asks the clock by itself", file.display());
+    }
+}

@@ -25,14 +25,7 @@ fn addresses_are_those_of_the_route_table() {
     let routes = web::routes();
     let read: BTreeSet<&str> =
         routes.stated().iter().filter(|line| line.method == "GET").map(|line| line.path).collect();
-    // Of a page and its files the page is named.
-    let is_file_of_a_page = |path: &str| {
-        [".json", ".csv", ".toml"]
-            .iter()
-            .any(|suffix| path.strip_suffix(suffix).is_some_and(|page| read.contains(page)))
-    };
-    let expected: BTreeSet<String> =
-        read.iter().filter(|path| !is_file_of_a_page(path)).map(|path| (*path).to_owned()).collect();
+    let expected: BTreeSet<String> = read.iter().map(|path| (*path).to_owned()).collect();
     let found: BTreeSet<String> = rows("Addresses").flat_map(names).collect();
     assert_eq!(found, expected);
 }

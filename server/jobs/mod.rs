@@ -27,7 +27,7 @@ use uuid::Uuid;
 
 use crate::allocation;
 use crate::audit::{self, Actor, Object, Verb};
-use crate::clock;
+use crate::clock::Clock;
 use crate::ledger::{
     self, Decision, Import, LoadedAgain, LookIn, Originals, Progress, Report, Source, Status, WhenUnsure,
 };
@@ -197,18 +197,18 @@ pub async fn retry(db: &mut PgConnection, batch_id: Uuid) -> sqlx::Result<bool> 
 }
 
 /// Works until it is dropped.
-pub async fn work(pool: PgPool, originals: Originals, notifier: Notifier) {
+pub async fn work(pool: PgPool, originals: Originals, notifier: Notifier, clock: Clock) {
     let mut workers = JoinSet::new();
     for _ in 0..WORKERS {
-        workers.spawn(work_alone(pool.clone(), originals.clone(), notifier.clone()));
+        workers.spawn(work_alone(pool.clone(), originals.clone(), notifier.clone(), clock));
     }
     workers.join_all().await;
 }
 
 /// Errors of the database are logged and waited out.
-async fn work_alone(pool: PgPool, originals: Originals, notifier: Notifier) {
+async fn work_alone(pool: PgPool, originals: Originals, notifier: Notifier, clock: Clock) {
     loop {
-        match run_next(&pool, &originals).await {
+        match run_next(&pool, &originals, clock).await {
             Ok(true) => {}
             Ok(false) => {
                 let _ = tokio::time::timeout(POLL, notifier.0.notified()).await;
@@ -222,8 +222,8 @@ async fn work_alone(pool: PgPool, originals: Originals, notifier: Notifier) {
 }
 
 /// Runs everything that waits, then returns: for tests and for a graceful stop.
-pub async fn run_pending(pool: &PgPool, originals: &Originals) -> sqlx::Result<()> {
-    while run_next(pool, originals).await? {}
+pub async fn run_pending(pool: &PgPool, originals: &Originals, clock: Clock) -> sqlx::Result<()> {
+    while run_next(pool, originals, clock).await? {}
     Ok(())
 }
 
@@ -239,9 +239,9 @@ struct Claimed {
 }
 
 /// False when nothing waits.
-async fn run_next(pool: &PgPool, originals: &Originals) -> sqlx::Result<bool> {
+async fn run_next(pool: &PgPool, originals: &Originals, clock: Clock) -> sqlx::Result<bool> {
     let mut db = pool.acquire().await?;
-    let ran = run_next_on(pool, &mut db, originals).await;
+    let ran = run_next_on(pool, &mut db, originals, clock).await;
     if ran.is_err() {
         // Ends the session and with it the lock, so that the job is taken up again.
         let _ = db.close().await;
@@ -249,8 +249,13 @@ async fn run_next(pool: &PgPool, originals: &Originals) -> sqlx::Result<bool> {
     ran
 }
 
-async fn run_next_on(pool: &PgPool, db: &mut PgConnection, originals: &Originals) -> sqlx::Result<bool> {
-    let Some(job) = claim(db).await? else {
+async fn run_next_on(
+    pool: &PgPool,
+    db: &mut PgConnection,
+    originals: &Originals,
+    clock: Clock,
+) -> sqlx::Result<bool> {
+    let Some(job) = claim(db, clock.now()).await? else {
         return Ok(false);
     };
     let progress = Progress::default();
@@ -258,12 +263,12 @@ async fn run_next_on(pool: &PgPool, db: &mut PgConnection, originals: &Originals
     let mut telling = JoinSet::new();
     telling.spawn(tell(pool.clone(), job.job_id, progress.clone()));
     let outcome = match job.reloads {
-        Some(delivery) => reload_rows(pool, originals, delivery, &job.files, &progress).await,
-        None => import(pool, db, originals, &job, &progress).await,
+        Some(delivery) => reload_rows(pool, originals, delivery, &job.files, &progress, clock.now()).await,
+        None => import(pool, db, originals, &job, &progress, clock.now()).await,
     };
     telling.abort_all();
     let reports = outcome?;
-    let ended = finish(db, &job, &reports, &progress).await?;
+    let ended = finish(db, &job, &reports, &progress, clock.now()).await?;
     sqlx::query_scalar!("select pg_advisory_unlock($1)", LOCK + job.job_id).fetch_one(&mut *db).await?;
     if ended != Ended::Failed {
         remove_incoming(&job.files);
@@ -277,6 +282,7 @@ async fn import(
     originals: &Originals,
     job: &Claimed,
     progress: &Progress,
+    now: DateTime<Utc>,
 ) -> sqlx::Result<Vec<Report>> {
     let files = job.files.iter().map(|file| Source { name: file.name.clone(), path: file.path.clone() });
     let deliveries = ledger::gather(files.collect(), LookIn::Given);
@@ -291,7 +297,7 @@ async fn import(
         batch_id: job.batch_id,
         by: &job.by,
         submitted_at: job.submitted_at,
-        now: clock::now(),
+        now,
         progress: progress.clone(),
     };
     ledger::import(pool, originals, import).await.map_err(|interrupted| interrupted.error)
@@ -304,19 +310,14 @@ async fn reload_rows(
     delivery: i64,
     files: &[Incoming],
     progress: &Progress,
+    now: DateTime<Utc>,
 ) -> sqlx::Result<Vec<Report>> {
     // Files that are kept have only their names here.
     let uploaded = files.iter().filter(|file| !file.path.as_os_str().is_empty());
     let uploaded: Vec<Source> =
         uploaded.map(|file| Source { name: file.name.clone(), path: file.path.clone() }).collect();
-    let reload = ledger::Reload {
-        pool,
-        originals,
-        delivery_id: delivery,
-        uploaded: &uploaded,
-        progress,
-        now: clock::now(),
-    };
+    let reload =
+        ledger::Reload { pool, originals, delivery_id: delivery, uploaded: &uploaded, progress, now };
     let loaded = reload.run().await?;
     let (status, message) = match loaded {
         LoadedAgain::Done => (Status::Loaded, Some("its rows are back".to_owned())),
@@ -340,7 +341,7 @@ async fn reload_rows(
 }
 
 /// The oldest job that waits, or whose worker is gone; marked as running and locked by this session.
-async fn claim(db: &mut PgConnection) -> sqlx::Result<Option<Claimed>> {
+async fn claim(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<Option<Claimed>> {
     let candidates = sqlx::query!(
         r#"select job_id, batch_id, files as "files: Json<Vec<Incoming>>", decision, reloads, created_by, created_at, attempts
            from jobs where status in ('queued', 'running') order by job_id"#
@@ -367,7 +368,7 @@ async fn claim(db: &mut PgConnection) -> sqlx::Result<Option<Claimed>> {
              where job_id = $1 and status in ('queued', 'running')
              returning status",
             candidate.job_id,
-            clock::now(),
+            now,
             is_hopeless,
             message,
         )
@@ -410,6 +411,7 @@ async fn finish(
     job: &Claimed,
     reports: &[Report],
     progress: &Progress,
+    now: DateTime<Utc>,
 ) -> sqlx::Result<Ended> {
     let any = |status: Status| reports.iter().any(|report| report.status == status);
     let (ended, status, message) = if any(Status::Cancelled) {
@@ -430,7 +432,7 @@ async fn finish(
         Json(reports) as _,
         progress.rows() as i64,
         progress.bytes() as i64,
-        clock::now(),
+        now,
     )
     .execute(db)
     .await?;

@@ -59,7 +59,7 @@ pub struct Inactive {
     pub months: Vec<(BillingMonth, i64)>,
 }
 
-/// The imports that are inactive since before then, and were not loaded again since.
+/// The imports that are inactive at that moment and ever since, and were not loaded again since.
 pub async fn inactive_since(db: &mut PgConnection, then: DateTime<Utc>) -> sqlx::Result<Vec<Inactive>> {
     let months = sqlx::query!(
         r#"with inactive as (
@@ -68,9 +68,9 @@ pub async fn inactive_since(db: &mut PgConnection, then: DateTime<Utc>) -> sqlx:
                join visibility v using (delivery_id)
                left join ledger_log l on l.sequence = v.until_sequence
                where d.status in ('loaded', 'undone') and d.archived_at is null
-                 and (d.loaded_again_at is null or d.loaded_again_at < $1)
+                 and (d.loaded_again_at is null or d.loaded_again_at <= $1)
                group by d.delivery_id
-               having bool_and(coalesce(l.happened_at < $1, false))
+               having bool_and(coalesce(l.happened_at <= $1, false))
            )
            select v.delivery_id, s.billing_month, max(v.until_sequence) as "until!"
            from inactive

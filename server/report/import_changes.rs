@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sqlx::{AssertSqlSafe, PgConnection, Row};
 use uuid::Uuid;
 
@@ -14,7 +14,7 @@ use crate::money::Decimal;
 use crate::period::BillingMonth;
 
 /// By what the changes are distinguished.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ChangesBy {
     Account,

@@ -23,13 +23,13 @@ struct Area {
 const AREAS: &[Area] = &[
     Area {
         what: "The overview, spend, charges down to the row of the file, and their CSV and JSON",
-        below: &["/", "/overview", "/overview.json", "/overview.csv", "/spend", "/variance", "/charges"],
+        below: &["/", "/overview", "/spend", "/variance", "/charges"],
         writes: None,
         lead: "rows of their teams only",
     },
     Area {
         what: "Budgets, what is spent of them and what will be",
-        below: &["/budgets", "/budgets.json", "/budgets.csv"],
+        below: &["/budgets"],
         writes: Some(false),
         lead: "rows of their teams only",
     },
@@ -41,7 +41,7 @@ const AREAS: &[Area] = &[
     },
     Area {
         what: "Quantities and what a unit costs: enter, import and remove them",
-        below: &["/quantities", "/quantities.json", "/quantities.csv"],
+        below: &["/quantities"],
         writes: None,
         lead: "yes",
     },
@@ -65,7 +65,7 @@ const AREAS: &[Area] = &[
     },
     Area {
         what: "Imports: upload, preview, decide, undo; rejected rows and original files",
-        below: &["/imports", "/imports.json", "/imports.csv"],
+        below: &["/imports"],
         writes: None,
         lead: "yes",
     },
@@ -83,7 +83,7 @@ const AREAS: &[Area] = &[
     },
     Area {
         what: "Storage: see what takes disk space",
-        below: &["/storage", "/storage.json"],
+        below: &["/storage"],
         writes: Some(false),
         lead: "yes",
     },
@@ -101,27 +101,19 @@ const AREAS: &[Area] = &[
     },
     Area {
         what: "Allocation: rules, shared costs, organization and labels, to read and to propose",
-        below: &["/rules", "/rules.json", "/rules.csv", "/shared-costs", "/organization", "/labels"],
+        below: &["/rules", "/shared-costs", "/organization", "/labels"],
         writes: None,
         lead: "yes",
     },
     Area {
         what: "Changes of the allocation, the asset register and the prices: who made which, to propose and discard",
-        below: &[
-            "/changes",
-            "/changes.json",
-            "/changes.csv",
-            "/asset-register/changes.json",
-            "/asset-register/changes",
-            "/prices/changes.json",
-            "/prices/changes",
-        ],
+        below: &["/changes", "/asset-register/changes", "/prices/changes"],
         writes: None,
         lead: "yes",
     },
     Area {
         what: "On-premises clusters: what they cost, to read, to publish, to import readings of meters and undo them, and to propose changes of what was entered",
-        below: &["/clusters", "/clusters.json", "/clusters.csv", "/asset-register"],
+        below: &["/clusters", "/asset-register"],
         writes: None,
         lead: "yes",
     },
@@ -133,13 +125,13 @@ const AREAS: &[Area] = &[
     },
     Area {
         what: "Scenarios: compare, begin with a situation or with our ledger, change, save, share and remove them",
-        below: &["/scenarios", "/scenarios.json", "/scenarios.csv"],
+        below: &["/scenarios"],
         writes: None,
         lead: "their own, and those that are shared with them",
     },
     Area {
         what: "Prices: what accelerators are offered for",
-        below: &["/prices", "/prices.json", "/prices.csv"],
+        below: &["/prices"],
         writes: None,
         lead: "the list, without what anybody pays",
     },
@@ -149,12 +141,7 @@ const AREAS: &[Area] = &[
         writes: None,
         lead: "yes",
     },
-    Area {
-        what: "Exchange rates and the reporting currency",
-        below: &["/rates", "/rates.json", "/rates.csv"],
-        writes: None,
-        lead: "yes",
-    },
+    Area { what: "Exchange rates and the reporting currency", below: &["/rates"], writes: None, lead: "yes" },
     Area { what: "The state of the server, for monitoring", below: &["/metrics"], writes: None, lead: "yes" },
     Area {
         what: "Their own account: password, sessions, tokens for scripts, look; this page and the glossary",
@@ -168,12 +155,7 @@ const AREAS: &[Area] = &[
         writes: None,
         lead: "yes",
     },
-    Area {
-        what: "The audit trail",
-        below: &["/audit", "/audit.json", "/audit.csv"],
-        writes: None,
-        lead: "yes",
-    },
+    Area { what: "The audit trail", below: &["/audit"], writes: None, lead: "yes" },
 ];
 
 /// A line of the page: what each role may, and whether scripts may read it with a token.

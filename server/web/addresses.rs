@@ -11,6 +11,7 @@ use futures_util::FutureExt as _;
 use tower::ServiceExt as _;
 
 use super::extract::Query;
+use super::format;
 use super::question::Asked;
 use super::{Result, paths, scenarios};
 
@@ -22,7 +23,7 @@ static ROUTES: LazyLock<Router> =
 pub fn answer(address: &str) -> Option<(u16, Vec<u8>)> {
     let is_known = ["/spend/", "/scenarios/templates/"].iter().any(|path| address.starts_with(path));
     let uri: Uri = address.parse().ok().filter(|_| is_known)?;
-    let request = Request::get(uri).body(Body::empty()).ok()?;
+    let request = format::take_off_suffix(Request::get(uri).body(Body::empty()).ok()?);
     // Nothing here waits for anything.
     let response = ROUTES.clone().oneshot(request).now_or_never()?.ok()?;
     let status = response.status().as_u16();

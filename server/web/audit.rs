@@ -9,6 +9,7 @@ use super::csv::{self, Cell, Record};
 use super::error::{Error, Result};
 use super::extract::{Db, Query};
 use super::form::Fields;
+use super::format::{File, Format};
 use super::layout::Layout;
 use super::{filters, paths, respond};
 use crate::audit::{self, Found, Line, Search, Verb};
@@ -42,26 +43,29 @@ struct Page {
     fields: Fields,
 }
 
-pub async fn show(_: paths::Audit, layout: Layout, Query(asked): Query<Asked>, mut db: Db) -> Result {
-    let found = audit::find(&mut db, &asked.search(audit::PAGE)?).await?;
+pub async fn show(
+    _: paths::Audit,
+    format: Format,
+    layout: Layout,
+    Query(asked): Query<Asked>,
+    mut db: Db,
+) -> Result {
+    let limit = if format == Format::Csv { LARGEST_FILE } else { audit::PAGE };
+    let found = audit::find(&mut db, &asked.search(limit)?).await?;
+    match format {
+        Format::Html => {}
+        Format::Json => return respond::json(&found),
+        Format::Csv if found.older.is_some() => {
+            return Err(Error::BadRequest(
+                "These are more lines than one file holds. Narrow them by date.".into(),
+            ));
+        }
+        Format::Csv => return csv::answer("audit", &found.lines),
+    }
     let actors = audit::actors(&mut db).await?;
     let fields =
         Fields::new([("who", &asked.who), ("what", &asked.what), ("from", &asked.from), ("to", &asked.to)]);
     respond::html(Page { layout, asked, found, actors, fields })
-}
-
-pub async fn json(_: paths::AuditJson, Query(asked): Query<Asked>, mut db: Db) -> Result {
-    respond::json(&audit::find(&mut db, &asked.search(audit::PAGE)?).await?)
-}
-
-pub async fn csv(_: paths::AuditCsv, Query(asked): Query<Asked>, mut db: Db) -> Result {
-    let found = audit::find(&mut db, &asked.search(LARGEST_FILE)?).await?;
-    if found.older.is_some() {
-        return Err(Error::BadRequest(
-            "These are more lines than one file holds. Narrow them by date.".into(),
-        ));
-    }
-    csv::answer("audit", &found.lines)
 }
 
 impl Asked {
@@ -109,8 +113,8 @@ impl Page {
     fn file(&self, suffix: &str) -> String {
         let asked = Asked { before: None, ..self.asked.clone() };
         match suffix {
-            "csv" => paths::with_query(paths::AuditCsv, &asked),
-            _ => paths::with_query(paths::AuditJson, &self.asked),
+            "csv" => File::Csv.of(paths::with_query(paths::Audit, &asked)),
+            _ => File::Json.of(paths::with_query(paths::Audit, &self.asked)),
         }
     }
 }

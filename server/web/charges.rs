@@ -13,9 +13,9 @@ use super::csv::{self, Cell, Record};
 use super::downloads::Slot;
 use super::error::Result;
 use super::extract::{CurrentUser, Db, Query};
+use super::format::Format;
 use super::layout::{Layout, Pages};
 use super::question::Asked;
-use super::respond::{As, Format};
 use super::{Access, Downloads, Error, choices, filters, imports, paths, respond};
 use crate::exchange;
 use crate::ledger::{self, Archived, OriginalRow, Originals};
@@ -41,6 +41,7 @@ struct ListPage {
 
 pub async fn list(
     path: paths::Charges,
+    format: Format,
     layout: Layout,
     CurrentUser(person): CurrentUser,
     Query(mut pairs): Query<Vec<(String, String)>>,
@@ -48,7 +49,7 @@ pub async fn list(
     State(downloads): State<Downloads>,
     mut db: Db,
 ) -> Result {
-    let As { value: period, format } = path.period;
+    let period = path.period;
     let key = take_key(&mut pairs)?;
     let mut asked = Asked::read(pairs)?;
     let mut question = asked.question(period, person.viewer());
@@ -124,7 +125,7 @@ fn take_key(pairs: &mut Vec<(String, String)>) -> Result<Option<Uuid>> {
 
 impl ListPage {
     fn at(&self, asked: &Asked) -> String {
-        self.with_key(asked.link(paths::Charges { period: As::page(self.period) }))
+        self.with_key(asked.link(paths::Charges { period: self.period }))
     }
 
     fn with_key(&self, href: String) -> String {
@@ -137,7 +138,7 @@ impl ListPage {
     fn chips(&self) -> Vec<(String, String)> {
         let mut chips = self.asked.chips(|asked| self.at(asked));
         if self.key.is_some() {
-            let without = self.asked.link(paths::Charges { period: As::page(self.period) });
+            let without = self.asked.link(paths::Charges { period: self.period });
             chips.push(("One charge key".to_owned(), without));
         }
         chips
@@ -151,7 +152,7 @@ impl ListPage {
     }
 
     fn spend(&self) -> String {
-        Asked { page: 1, ..self.asked.clone() }.link(paths::Spend { period: As::page(self.period) })
+        Asked { page: 1, ..self.asked.clone() }.link(paths::Spend { period: self.period })
     }
 
     fn file(&self, suffix: &str) -> String {
@@ -178,7 +179,7 @@ impl ListPage {
 
 impl ChargeLine {
     fn address(&self) -> paths::Charge {
-        paths::Charge { delivery: self.delivery, file: self.file_no, row: As::page(self.row) }
+        paths::Charge { delivery: self.delivery, file: self.file_no, row: self.row }
     }
 }
 
@@ -198,12 +199,13 @@ struct RowPage {
 
 pub async fn show(
     path: paths::Charge,
+    format: Format,
     layout: Layout,
     CurrentUser(person): CurrentUser,
     State(originals): State<Originals>,
     mut db: Db,
 ) -> Result {
-    let As { value: row, format } = path.row;
+    let row = path.row;
     let at = RowAddress { delivery: path.delivery, file: path.file, row };
     let mut file = report::file_of(&mut db, at).await?.ok_or(Error::NotFound)?;
     // Read first: it tells the key, by which the charge is found at once.
@@ -275,7 +277,7 @@ impl RowPage {
     fn beside(&self, by: i64) -> Option<(String, String)> {
         let row = self.at.row + by;
         let is_there = self.may_see_delivery() && (1..=self.file.rows).contains(&row);
-        let path = paths::Charge { delivery: self.at.delivery, file: self.at.file, row: As::page(row) };
+        let path = paths::Charge { delivery: self.at.delivery, file: self.at.file, row };
         is_there.then(|| (format!("Row {row}"), path.to_string()))
     }
 }

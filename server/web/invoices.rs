@@ -8,15 +8,14 @@ use serde::Deserialize;
 
 use super::csv::{self, Cell, Record};
 use super::error::Result;
-use super::extract::{Db, Form, Query, cookie};
+use super::extract::{Db, Form, Now, Query, cookie};
 use super::form::{Fields, amount};
+use super::format::Format;
 use super::layout::Layout;
 use super::question::Asked;
-use super::respond::{As, Format};
 use super::{filters, paths, respond};
 use crate::accounts::Viewer;
 use crate::audit::Actor;
-use crate::clock;
 use crate::ledger::{self, NewInvoice};
 use crate::money::Money;
 use crate::period::{BillingMonth, Period};
@@ -38,10 +37,15 @@ struct Page {
 }
 
 /// The month that was billed last, or this one.
-pub async fn latest(_: paths::AnyInvoices, State(answers): State<Arc<Answers>>, mut db: Db) -> Result {
+pub async fn latest(
+    _: paths::AnyInvoices,
+    Now(now): Now,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
     let month = answers.latest_month(&mut db, &Viewer::Everything).await?;
-    let month = month.unwrap_or_else(|| BillingMonth::of(clock::now().date_naive()));
-    Ok(respond::see_other(paths::Invoices { period: As::page(month.into()) }))
+    let month = month.unwrap_or_else(|| BillingMonth::of(now.date_naive()));
+    Ok(respond::see_other(paths::Invoices { period: month.into() }))
 }
 
 /// `?line=17-USD`: the line that an invoice is to be entered for. `?sequence=12`: as the ledger stood then, beside the
@@ -55,12 +59,13 @@ pub struct Chosen {
 
 pub async fn show(
     path: paths::Invoices,
+    format: Format,
     layout: Layout,
     Query(chosen): Query<Chosen>,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
 ) -> Result {
-    let As { value: period, format } = path.period;
+    let period = path.period;
     let it = answers.reconciliation(&mut db, period, chosen.sequence).await?;
     match format {
         Format::Json => respond::json(&it),
@@ -81,18 +86,19 @@ pub struct InvoiceForm {
 
 pub async fn enter(
     path: paths::Invoices,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
     Form(form): Form<InvoiceForm>,
 ) -> Result {
-    let period = path.period.value;
+    let period = path.period;
     let fields = [("line", &*form.line), ("number", &form.number), ("amount", &form.amount)];
     let mut fields = Fields::new(fields);
     let it = answers.reconciliation(&mut db, period, None).await?;
     if let Some(invoice) = form.read(&it, &mut fields) {
-        if ledger::enter_invoice(&mut db, &invoice, &by, clock::now()).await? {
+        if ledger::enter_invoice(&mut db, &invoice, &by, now).await? {
             let it = answers.reconciliation(&mut db, period, None).await?;
             return Ok(back(period, &said(&it, &invoice)));
         }
@@ -142,20 +148,21 @@ pub struct RemoveForm {
 
 pub async fn remove(
     path: paths::InvoiceRemove,
+    Now(now): Now,
     by: Actor,
     mut db: Db,
     Form(form): Form<RemoveForm>,
 ) -> Result {
-    let removed = ledger::remove_invoice(&mut db, form.invoice, &by, clock::now()).await?;
+    let removed = ledger::remove_invoice(&mut db, form.invoice, &by, now).await?;
     let sentence = removed.map_or_else(
         || "Nothing changed: there is no such invoice.".to_owned(),
         |number| format!("Invoice {number} is removed."),
     );
-    Ok(back(path.period.value, &sentence))
+    Ok(back(path.period, &sentence))
 }
 
 fn back(period: Period, sentence: &str) -> axum::response::Response {
-    let mut response = respond::see_other(paths::Invoices { period: As::page(period) });
+    let mut response = respond::see_other(paths::Invoices { period });
     cookie::leave_flash(&mut response, sentence);
     response
 }
@@ -166,7 +173,7 @@ impl Page {
     }
 
     fn remove(&self) -> String {
-        paths::InvoiceRemove { period: As::page(self.period) }.to_string()
+        paths::InvoiceRemove { period: self.period }.to_string()
     }
 
     fn periods(&self) -> Vec<(String, String, bool)> {
@@ -200,13 +207,13 @@ impl Page {
     }
 
     fn enter(&self, line: &ReconciledLine) -> String {
-        let page = paths::Invoices { period: As::page(self.period) };
+        let page = paths::Invoices { period: self.period };
         format!("{}#enter", paths::with_query(page, &[("line".to_owned(), line.name())]))
     }
 }
 
 fn at(period: Period) -> String {
-    paths::Invoices { period: As::page(period) }.to_string()
+    paths::Invoices { period }.to_string()
 }
 
 impl ReconciledTotal {
@@ -222,7 +229,7 @@ impl ReconciledLine {
         let currency = Some(self.in_ledger.currency.clone());
         let asked = Asked { cost: CostMetric::Billed, currency, ..Asked::default() };
         let asked = asked.only(&Grouping::Provider, Some(&self.provider)).by(Grouping::Category);
-        asked.link(paths::Spend { period: As::page(self.month.into()) })
+        asked.link(paths::Spend { period: self.month.into() })
     }
 
     /// How a form names it.

@@ -2,7 +2,6 @@
 
 use super::extract::Visitor;
 use super::extract::cookie::Flash;
-use super::respond::As;
 use super::{Access, paths};
 use crate::accounts::Person;
 use crate::changes::Kind;
@@ -72,7 +71,7 @@ impl Layout {
     /// The page of the change that the last action made, for who may look at it.
     pub fn last_change(&self) -> Option<String> {
         let change = self.flash.as_ref()?.change.filter(|_| self.may(Access::Finance))?;
-        Some(paths::Change { change: As::page(change) }.to_string())
+        Some(paths::Change { change }.to_string())
     }
 
     pub fn nav(&self) -> Vec<Way> {

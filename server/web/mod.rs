@@ -1,6 +1,6 @@
 //! Pages. Each is one file here and one template: extract, ask, render.
 //!
-//! A request meets, in this order: [`observe`] (a line in the log, counts), [`guard`] (who is it, may they, does the form come from us), its handler,
+//! A request meets, in this order: [`format`] (is a page asked for, or its file?), [`observe`] (a line in the log, counts), [`guard`] (who is it, may they, does the form come from us), its handler,
 //! [`error`] (a refusal becomes a page, JSON or a line of text) and [`headers`]. Adding a page is a path in
 //! `paths.rs`, a file with its handler, a template, and one line below.
 
@@ -14,6 +14,7 @@ pub mod error;
 pub mod extract;
 pub mod filters;
 pub mod form;
+pub mod format;
 pub mod glossary;
 mod guard;
 mod headers;
@@ -72,7 +73,9 @@ use axum::Router;
 use axum::extract::FromRef;
 use axum::middleware;
 use sqlx::PgPool;
+use tower::util::MapRequest;
 
+use crate::clock::Clock;
 use crate::config::Settings;
 use crate::demonstration::Mark;
 use crate::jobs::{Inbox, Notifier};
@@ -97,6 +100,8 @@ pub struct App {
     pub is_demonstration: bool,
     pub metrics: Arc<Metrics>,
     pub downloads: Downloads,
+    /// What handlers take for the present.
+    pub clock: Clock,
 }
 
 impl App {
@@ -104,6 +109,7 @@ impl App {
         Self {
             db,
             downloads: Downloads::beside(&jobs),
+            clock: Clock::System,
             answers: Arc::new(Answers::of_server(jobs.clone())),
             jobs,
             notifier: Notifier::default(),
@@ -124,8 +130,6 @@ pub fn routes() -> Routes {
     Routes::default()
         .get(SignedIn, overview::home)
         .figures(SignedIn, overview::show)
-        .figures(SignedIn, overview::json)
-        .figures(SignedIn, overview::csv)
         .get(SignedIn, spend::during)
         .kept(SignedIn, spend::show)
         .kept(SignedIn, variance::show)
@@ -142,8 +146,6 @@ pub fn routes() -> Routes {
         .post(Finance, experiments::edit::change)
         .post(Finance, experiments::edit::merge)
         .kept(SignedIn, experiments::compare::show)
-        .kept(SignedIn, experiments::compare::json)
-        .kept(SignedIn, experiments::compare::csv)
         .get(Public, sign_in::show)
         .post(Public, sign_in::create)
         .post(Public, sign_in::destroy)
@@ -161,8 +163,6 @@ pub fn routes() -> Routes {
         .get(SignedIn, access_page::show)
         .get(SignedIn, glossary::show)
         .figures(Finance, imports::index)
-        .figures(Finance, imports::index_json)
-        .figures(Finance, imports::index_csv)
         .upload(Finance, imports::receive::create)
         .figures(Finance, imports::batch::show)
         .post(Finance, imports::batch::cancel)
@@ -170,8 +170,8 @@ pub fn routes() -> Routes {
         .figures(Finance, imports::delivery::show)
         .figures(Finance, imports::import_changes::show)
         .figures(Finance, imports::download::rejections)
-        .figures(Finance, imports::download::original)
-        .figures(Finance, imports::download::rejected)
+        .file(Finance, imports::download::original)
+        .file(Finance, imports::download::rejected)
         .post(Finance, imports::decide::replace)
         .post(Finance, imports::decide::add)
         .post(Finance, imports::decide::discard)
@@ -181,8 +181,7 @@ pub fn routes() -> Routes {
         .post(Finance, imports::decide::explain)
         .get(Finance, imports::limits::show)
         .post(Admin, imports::limits::save)
-        .get(Finance, storage::show)
-        .figures(Finance, storage::json)
+        .figures(Finance, storage::show)
         .post(Admin, storage::save)
         .post(Admin, storage::archive)
         .get(Finance, invoices::latest)
@@ -190,22 +189,18 @@ pub fn routes() -> Routes {
         .post(Finance, invoices::enter)
         .post(Finance, invoices::remove)
         .figures(Finance, rates::index)
-        .figures(Finance, rates::index_json)
-        .figures(Finance, rates::index_csv)
         .post(Finance, rates::set)
         .upload(Finance, rates::load)
         .post(Finance, rates::remove)
         .post(Finance, rates::set_reporting_currency)
         .figures(Finance, allocation::rules::index)
-        .figures(Finance, allocation::rules::index_json)
-        .figures(Finance, allocation::rules::index_csv)
         .get(Finance, allocation::rules::new)
         .post(Finance, allocation::rules::create)
         .get(Finance, allocation::rules::edit)
         .post(Finance, allocation::rules::change)
         .post(Finance, allocation::rules::shift)
         .post(Finance, allocation::rules::remove)
-        .figures(Finance, allocation::shared_costs::index)
+        .file(Finance, allocation::shared_costs::index)
         .get(Finance, allocation::shared_costs::new)
         .post(Finance, allocation::shared_costs::create)
         .get(Finance, allocation::shared_costs::edit)
@@ -221,8 +216,6 @@ pub fn routes() -> Routes {
         .post(Finance, allocation::labels::say)
         .post(Finance, allocation::labels::map)
         .figures(Finance, changes::list::index)
-        .figures(Finance, changes::list::json)
-        .figures(Finance, changes::list::csv)
         .figures(Finance, changes::allocation::show)
         .figures(Finance, changes::asset_register::show)
         .figures(Finance, changes::asset_register::list)
@@ -234,22 +227,16 @@ pub fn routes() -> Routes {
         .post(Admin, changes::apply)
         .post(Admin, changes::undo)
         .kept(SignedIn, budgets::index)
-        .kept(SignedIn, budgets::index_json)
-        .kept(SignedIn, budgets::index_csv)
         .post(Finance, budgets::add)
         .kept(SignedIn, budgets::one::show)
         .post(Finance, budgets::one::change)
         .post(Finance, budgets::one::end)
         .post(Finance, budgets::one::remove)
         .figures(Finance, allocation::quantities::index)
-        .figures(Finance, allocation::quantities::index_json)
-        .figures(Finance, allocation::quantities::index_csv)
         .post(Finance, allocation::quantities::set)
         .upload(Finance, allocation::quantities::load)
         .post(Finance, allocation::quantities::remove)
         .figures(Finance, clusters::index)
-        .figures(Finance, clusters::index_json)
-        .figures(Finance, clusters::index_csv)
         .get(Finance, clusters::new::show)
         .get(Finance, clusters::new::figure)
         .post(Finance, clusters::new::create)
@@ -265,8 +252,6 @@ pub fn routes() -> Routes {
         .post(Finance, clusters::asset_register::change)
         .post(Finance, clusters::asset_register::remove)
         .figures(SignedIn, prices::index)
-        .figures(SignedIn, prices::index_json)
-        .figures(SignedIn, prices::index_csv)
         .get(Finance, prices::form::new)
         .post(Finance, prices::form::create)
         .upload(Finance, prices::form::file::load)
@@ -274,23 +259,16 @@ pub fn routes() -> Routes {
         .post(Finance, prices::form::change)
         .post(Finance, prices::form::remove)
         .figures(SignedIn, scenarios::index)
-        .figures(SignedIn, scenarios::index_json)
-        .figures(SignedIn, scenarios::index_csv)
         .post(SignedIn, scenarios::save::create)
         .upload(SignedIn, scenarios::save::load)
         .figures(SignedIn, scenarios::claims::index)
-        .figures(SignedIn, scenarios::claims::json)
-        .figures(SignedIn, scenarios::calculators::index)
+        .file(SignedIn, scenarios::calculators::index)
         .figures(SignedIn, scenarios::calculators::show)
-        .figures(SignedIn, scenarios::begin::page)
-        .figures(SignedIn, scenarios::begin::json)
-        .figures(SignedIn, scenarios::begin::csv)
-        .figures(SignedIn, scenarios::begin::toml)
+        .figures(SignedIn, scenarios::begin::show)
         .figures(SignedIn, scenarios::show::of_template)
         .figures(SignedIn, scenarios::show::of_kept)
         .post(SignedIn, scenarios::save::save)
         .figures(SignedIn, scenarios::versions::show)
-        .figures(SignedIn, scenarios::versions::json)
         .post(SignedIn, scenarios::save::share)
         .post(SignedIn, scenarios::save::unshare)
         .post(SignedIn, scenarios::save::remove)
@@ -306,18 +284,17 @@ pub fn routes() -> Routes {
         .post(Admin, people::person::sign_out)
         .post(Admin, people::person::make_link)
         .post(Admin, people::person::revoke_token)
-        .get(Admin, audit::show)
-        .get(Admin, audit::json)
-        .get(Admin, audit::csv)
+        .with_files(Admin, audit::show)
         .get(Static, assets::show)
         .get(Static, health::show)
         .get(Static, health::ready)
-        .figures(Admin, metrics::show)
+        .file(Admin, metrics::show)
 }
 
-/// The whole site.
+/// The whole site. What an address ends in is taken off before a route is looked for.
 pub fn router(app: App) -> Router {
-    routes().into_router(app.clone()).layer(middleware::from_fn_with_state(app, observe::observe))
+    let site = routes().into_router(app.clone()).layer(middleware::from_fn_with_state(app, observe::observe));
+    Router::new().fallback_service(MapRequest::new(site, format::take_off_suffix))
 }
 
 impl FromRef<App> for PgPool {

@@ -4,21 +4,20 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 use sqlx::PgConnection;
 
 use super::csv::{self, Cell, Record};
 use super::error::{Error, Result};
-use super::extract::{CurrentUser, Db, Query};
+use super::extract::{CurrentUser, Db, Now, Query};
+use super::format::Format;
 use super::layout::Layout;
 use super::question::Asked;
-use super::respond::As;
 use super::spend::chart;
 use super::{Access, clusters, filters, paths, respond};
 use crate::accounts::Person;
 use crate::changes::Kind;
 use crate::chart::Stack;
-use crate::clock;
 use crate::exchange::Used;
 use crate::money::{Decimal, Money};
 use crate::onprem::{self, Months, State as Stands};
@@ -67,6 +66,8 @@ pub async fn home(_: paths::Home) -> Result {
 
 pub async fn show(
     _: paths::Overview,
+    format: Format,
+    Now(now): Now,
     layout: Layout,
     CurrentUser(person): CurrentUser,
     Query(pairs): Query<Vec<(String, String)>>,
@@ -75,48 +76,30 @@ pub async fn show(
     mut db: Db,
 ) -> Result {
     let cost = cost(&pairs)?;
-    let overview = find(&mut db, &answers, &clusters, &person, cost).await?;
-    let shown = overview.map(|overview| Shown {
-        chart: chart::stack(&overview.year, Step::Month, overview.series.clone()),
-        items: overview.attention.iter().map(|it| item(it, layout.may(Access::Admin))).collect(),
-        cost,
-        overview,
-    });
-    respond::html(Page { layout, shown })
-}
-
-pub async fn json(
-    _: paths::OverviewJson,
-    CurrentUser(person): CurrentUser,
-    Query(pairs): Query<Vec<(String, String)>>,
-    State(answers): State<Arc<Answers>>,
-    State(clusters): State<Arc<Months>>,
-    mut db: Db,
-) -> Result {
-    respond::json(&find(&mut db, &answers, &clusters, &person, cost(&pairs)?).await?)
-}
-
-/// The months of the chart, a line a month and provider.
-pub async fn csv(
-    _: paths::OverviewCsv,
-    CurrentUser(person): CurrentUser,
-    Query(pairs): Query<Vec<(String, String)>>,
-    State(answers): State<Arc<Answers>>,
-    State(clusters): State<Arc<Months>>,
-    mut db: Db,
-) -> Result {
-    let overview = find(&mut db, &answers, &clusters, &person, cost(&pairs)?).await?;
-    csv::answer("overview", overview.iter().flat_map(|overview| &overview.months))
+    let overview = find(&mut db, &answers, (&clusters, now.date_naive()), &person, cost).await?;
+    match format {
+        Format::Json => respond::json(&overview),
+        // The months of the chart, a line a month and provider.
+        Format::Csv => csv::answer("overview", overview.iter().flat_map(|overview| &overview.months)),
+        Format::Html => {
+            let shown = overview.map(|overview| Shown {
+                chart: chart::stack(&overview.year, Step::Month, overview.series.clone()),
+                items: overview.attention.iter().map(|it| item(it, layout.may(Access::Admin))).collect(),
+                cost,
+                overview,
+            });
+            respond::html(Page { layout, shown })
+        }
+    }
 }
 
 async fn find(
     db: &mut PgConnection,
     answers: &Answers,
-    months: &Months,
+    (months, today): (&Months, NaiveDate),
     person: &Person,
     cost: CostMetric,
 ) -> Result<Option<Overview>> {
-    let today = clock::now().date_naive();
     // On the heap, since so much is held while it waits.
     let viewer = person.viewer();
     let overview = report::overview(db, answers, &viewer, cost, COLORED, (months, today));
@@ -140,7 +123,7 @@ fn cost(pairs: &[(String, String)]) -> Result<CostMetric> {
 
 /// What happened, and where one does something about it.
 fn item(attention: &Attention, may_decide: bool) -> Item {
-    let delivery = |id: i64| paths::Delivery { delivery: As::page(id) }.to_string();
+    let delivery = |id: i64| paths::Delivery { delivery: id }.to_string();
     match attention {
         Attention::Waiting { delivery: id, files, since } => Item {
             state: "Waiting",
@@ -157,7 +140,7 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
             state: "Failed",
             kind: "bad",
             sentence: format!("The upload of {} failed on {}.", named(files), day(since)),
-            href: paths::Batch { batch: As::page(*batch) }.to_string(),
+            href: paths::Batch { batch: *batch }.to_string(),
             act: "Try again or cancel",
         },
         Attention::Proposed { changes } => {
@@ -263,7 +246,7 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
                 difference.currency,
                 if difference.amount.is_negative() { "below" } else { "above" },
             ),
-            href: paths::Invoices { period: As::page((*month).into()) }.to_string(),
+            href: paths::Invoices { period: (*month).into() }.to_string(),
             act: "Compare",
         },
         Attention::Budget { budget, name, period, spent, amount, reached, forecast } => Item {
@@ -281,7 +264,7 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
                     None => String::new(),
                 }
             ),
-            href: paths::Budget { budget: As::page(*budget) }.to_string(),
+            href: paths::Budget { budget: *budget }.to_string(),
             act: "See its days and forecast",
         },
         Attention::Provisional { provider, month, accounts } => Item {
@@ -294,7 +277,7 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
             ),
             href: Asked::default()
                 .only(&Grouping::Provider, Some(provider))
-                .link(paths::Spend { period: As::page((*month).into()) }),
+                .link(paths::Spend { period: (*month).into() }),
             act: "See the month, and import its final bill",
         },
     }
@@ -415,7 +398,7 @@ impl Shown {
 
     /// Why the month differs from the one before it.
     fn variance(&self) -> String {
-        self.asked().link(paths::Variance { period: As::page(self.overview.month.into()) })
+        self.asked().link(paths::Variance { period: self.overview.month.into() })
     }
 
     fn of_provider(&self, group: &Group) -> String {
@@ -521,7 +504,7 @@ impl Shown {
 }
 
 fn at(asked: &Asked, month: BillingMonth) -> String {
-    asked.link(paths::Spend { period: As::page(month.into()) })
+    asked.link(paths::Spend { period: month.into() })
 }
 
 impl Record for MonthOfProvider {

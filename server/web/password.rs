@@ -8,7 +8,7 @@ use serde::Deserialize;
 use sqlx::PgPool;
 
 use super::error::{Error, Result};
-use super::extract::{Client, Db, Form, Visitor, cookie};
+use super::extract::{Client, Db, Form, Now, Visitor, cookie};
 use super::form::Fields;
 use super::layout::Layout;
 use super::{paths, respond, sign_in};
@@ -32,13 +32,14 @@ struct Page {
     fields: Fields,
 }
 
-pub async fn show(path: paths::PasswordLink, layout: Layout, mut db: Db) -> Result {
-    let open = link::find(&mut db, &path.token()?, clock::now()).await?.ok_or_else(over)?;
+pub async fn show(path: paths::PasswordLink, Now(now): Now, layout: Layout, mut db: Db) -> Result {
+    let open = link::find(&mut db, &path.token()?, now).await?.ok_or_else(over)?;
     respond::html(Page { layout, path, open, fields: Fields::default() })
 }
 
 pub async fn create(
     path: paths::PasswordLink,
+    Now(now): Now,
     layout: Layout,
     visitor: Visitor,
     State(settings): State<Arc<Settings>>,
@@ -47,7 +48,7 @@ pub async fn create(
     Form(form): Form<PasswordForm>,
 ) -> Result {
     let link = path.token()?;
-    let open = link::find(&mut *pool.acquire().await?, &link, clock::now()).await?.ok_or_else(over)?;
+    let open = link::find(&mut *pool.acquire().await?, &link, now).await?.ok_or_else(over)?;
     let mut fields = Fields::default();
     let Some(password) = fields.check("password", Password::choose(&form.password, &open.email)) else {
         return respond::refused(Page { layout, path, open, fields });
@@ -57,7 +58,7 @@ pub async fn create(
     let mut db = pool.acquire().await?;
     let session = Secret::random(&mut clock::dice());
     let opening = sign_in::opening(&session, &client, &visitor);
-    let used = link::complete(&mut db, &link, &hash, &client.address, opening, clock::now()).await?;
+    let used = link::complete(&mut db, &link, &hash, &client.address, opening, now).await?;
     let used = used.ok_or_else(over)?;
     let mut response = sign_in::let_in(used.user, &session, &settings, "/");
     if !open.is_first {

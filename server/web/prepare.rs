@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use chrono::NaiveDate;
 use sqlx::pool::PoolConnection;
 use sqlx::{PgConnection, PgPool, Postgres};
 
@@ -15,7 +16,7 @@ use super::prices::last_quarter;
 use super::question::Asked;
 use super::{charges, spend};
 use crate::accounts::Viewer;
-use crate::clock;
+use crate::clock::Clock;
 use crate::ledger;
 use crate::period::BillingMonth;
 use crate::report::{self, Answers, Filter, Grouping, Question};
@@ -29,7 +30,7 @@ const SERVICES: usize = 5;
 const AFTER_ERROR: Duration = Duration::from_secs(20);
 
 /// Goes on until it is aborted.
-pub(super) async fn prepare(pool: PgPool, answers: Arc<Answers>, metrics: Arc<Metrics>) {
+pub(super) async fn prepare(pool: PgPool, answers: Arc<Answers>, metrics: Arc<Metrics>, clock: Clock) {
     let (mut prepared, mut seen) = (None, None);
     loop {
         tokio::time::sleep(BETWEEN_LOOKS).await;
@@ -44,7 +45,7 @@ pub(super) async fn prepare(pool: PgPool, answers: Arc<Answers>, metrics: Arc<Me
                 ledger::sweep(&mut db).await?;
             } else if prepared != Some(now) && seen == Some(sequence) {
                 let since = prepared.map(|(sequence, _)| sequence);
-                if until_one_loads(&pool, db, &answers, (since, sequence)).await? {
+                if until_one_loads(&pool, db, &answers, (since, sequence), clock.now().date_naive()).await? {
                     metrics.prepared(sequence);
                     prepared = Some(now);
                 }
@@ -66,6 +67,7 @@ async fn until_one_loads(
     mut db: PoolConnection<Postgres>,
     answers: &Answers,
     (since, sequence): (Option<i64>, i64),
+    today: NaiveDate,
 ) -> Result<bool, Error> {
     let backend: i32 = sqlx::query_scalar("select pg_backend_pid()").fetch_one(&mut *db).await?;
     let all = async {
@@ -77,7 +79,7 @@ async fn until_one_loads(
         }
         // Last, since that takes longest, and fewest people open it.
         for month in months {
-            Box::pin(ask_for_scenario(&mut db, answers, month, sequence)).await?;
+            Box::pin(ask_for_scenario(&mut db, answers, month, (sequence, today))).await?;
         }
         Ok::<_, Error>(())
     };
@@ -142,12 +144,12 @@ async fn ask_for_scenario(
     db: &mut PgConnection,
     answers: &Answers,
     month: BillingMonth,
-    sequence: i64,
+    (sequence, today): (i64, NaiveDate),
 ) -> Result<(), Error> {
     let question = Question { sequence: Some(sequence), ..Question::of(month.into(), Viewer::Everything) };
     let hours = answers.hourly(&mut *db, &question).await?;
     if let Some(currency) = &hours.spend.currency {
-        let quarter = last_quarter(clock::now().date_naive());
+        let quarter = last_quarter(today);
         answers.paid_prices(db, quarter, currency, Viewer::Everything).await?;
     }
     Ok(())

@@ -7,12 +7,12 @@ use sqlx::{PgConnection, PgPool};
 
 use super::csv::{self, Cell, Record};
 use super::error::{Error, Result};
-use super::extract::{Db, Form, Upload, cookie};
+use super::extract::{Db, Form, Now, Upload, cookie};
 use super::form::Fields;
+use super::format::Format;
 use super::layout::Layout;
 use super::{filters, paths, respond};
 use crate::audit::Actor;
-use crate::clock;
 use crate::exchange::{self, Change, Held, Missing, Rate};
 use crate::money::Currency;
 use crate::period::BillingMonth;
@@ -60,16 +60,12 @@ impl Page {
     }
 }
 
-pub async fn index(_: paths::Rates, layout: Layout, mut db: Db) -> Result {
-    respond::html(Page::find(layout, &mut db, Fields::default()).await?)
-}
-
-pub async fn index_json(_: paths::RatesJson, mut db: Db) -> Result {
-    respond::json(&exchange::table(&mut db).await?)
-}
-
-pub async fn index_csv(_: paths::RatesCsv, mut db: Db) -> Result {
-    csv::answer("exchange-rates", &exchange::table(&mut db).await?)
+pub async fn index(_: paths::Rates, format: Format, layout: Layout, mut db: Db) -> Result {
+    match format {
+        Format::Html => respond::html(Page::find(layout, &mut db, Fields::default()).await?),
+        Format::Json => respond::json(&exchange::table(&mut db).await?),
+        Format::Csv => csv::answer("exchange-rates", &exchange::table(&mut db).await?),
+    }
 }
 
 #[derive(Deserialize)]
@@ -84,6 +80,7 @@ pub struct RateForm {
 
 pub async fn set(
     _: paths::Rates,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     mut db: Db,
@@ -110,7 +107,7 @@ pub async fn set(
         );
         return respond::refused(Page::find(layout, &mut db, fields).await?);
     }
-    let change = exchange::set(&mut db, std::slice::from_ref(&rate), &by, clock::now()).await?;
+    let change = exchange::set(&mut db, std::slice::from_ref(&rate), &by, now).await?;
     let Rate { month, currency, quoted_in, rate, .. } = rate;
     let sentence = match change.sequence {
         Some(_) => format!("In {} one {currency} is {rate} {quoted_in} now.", month.name()),
@@ -148,6 +145,7 @@ impl RateForm {
 /// A file of the European Central Bank, or one of ours: all of it, or nothing.
 pub async fn load(
     _: paths::RatesFile,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     State(pool): State<PgPool>,
@@ -165,7 +163,7 @@ pub async fn load(
     let Some(rates) = fields.check("files", rates) else {
         return respond::refused(Page::find(layout, &mut db, fields).await?);
     };
-    let Change { changed, unchanged, .. } = exchange::set(&mut db, &rates, &by, clock::now()).await?;
+    let Change { changed, unchanged, .. } = exchange::set(&mut db, &rates, &by, now).await?;
     Ok(back(&format!("{name}: {changed} rates are new or changed, {unchanged} were known.")))
 }
 
@@ -176,13 +174,19 @@ pub struct PairForm {
     quoted_in: String,
 }
 
-pub async fn remove(_: paths::RatesRemove, by: Actor, mut db: Db, Form(form): Form<PairForm>) -> Result {
+pub async fn remove(
+    _: paths::RatesRemove,
+    Now(now): Now,
+    by: Actor,
+    mut db: Db,
+    Form(form): Form<PairForm>,
+) -> Result {
     let month: BillingMonth = form
         .month
         .parse()
         .map_err(|error: crate::period::ParsePeriodError| Error::BadRequest(error.to_string()))?;
     let (currency, quoted_in) = (Currency::exactly(&form.currency), Currency::exactly(&form.quoted_in));
-    let removed = exchange::remove(&mut db, month, &currency, &quoted_in, &by, clock::now()).await?;
+    let removed = exchange::remove(&mut db, month, &currency, &quoted_in, &by, now).await?;
     let sentence = match removed {
         Some(_) => format!("The rate from {currency} to {quoted_in} in {} is removed.", month.name()),
         None => "Nothing changed: there is no such rate.".to_owned(),
@@ -197,6 +201,7 @@ pub struct CurrencyForm {
 
 pub async fn set_reporting_currency(
     _: paths::ReportingCurrency,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     mut db: Db,
@@ -212,7 +217,7 @@ pub async fn set_reporting_currency(
     if fields.is_refused() {
         return respond::refused(Page::find(layout, &mut db, fields).await?);
     }
-    exchange::set_reporting_currency(&mut db, currency.as_ref(), &by, clock::now()).await?;
+    exchange::set_reporting_currency(&mut db, currency.as_ref(), &by, now).await?;
     let sentence = match &currency {
         Some(currency) => format!("The overview shows everything in {currency} now."),
         None => "The overview shows the currency that is used most.".to_owned(),

@@ -44,6 +44,8 @@ pub struct Stated {
     pub access: Access,
     /// Whether scripts may read it with a token: it shows figures, or is a file of them.
     pub is_for_scripts: bool,
+    /// Whether the page is also a file: its address with `.json` or another suffix answers the same figures.
+    pub has_files: bool,
     /// Whether the page is kept once it is rendered: its reader's role and teams, its address, the day and what people have
     /// written decide all of it but their name. What is under way, or said to one person, is none of that.
     pub is_kept: bool,
@@ -68,7 +70,29 @@ impl Routes {
         self.add::<P>(Method::GET, access, axum::routing::get(handler))
     }
 
-    /// A page that shows figures, with its files: scripts read it with a token, too, as their owner would.
+    /// A page with its files, for people alone.
+    #[must_use]
+    pub fn with_files<P, H, T>(self, access: Access, handler: H) -> Self
+    where
+        P: TypedPath,
+        H: Handler<T, App>,
+        T: SecondElementIs<P> + 'static,
+    {
+        self.get(access, handler).stating(|line| line.has_files = true)
+    }
+
+    /// A file, or figures in one form alone: scripts read it with a token, too, as their owner would.
+    #[must_use]
+    pub fn file<P, H, T>(self, access: Access, handler: H) -> Self
+    where
+        P: TypedPath,
+        H: Handler<T, App>,
+        T: SecondElementIs<P> + 'static,
+    {
+        self.get(access, handler).stating(|line| line.is_for_scripts = true)
+    }
+
+    /// A page that shows figures, with its files, for people and scripts.
     #[must_use]
     pub fn figures<P, H, T>(self, access: Access, handler: H) -> Self
     where
@@ -76,7 +100,7 @@ impl Routes {
         H: Handler<T, App>,
         T: SecondElementIs<P> + 'static,
     {
-        self.get(access, handler).stating(|line| line.is_for_scripts = true)
+        self.file(access, handler).stating(|line| line.has_files = true)
     }
 
     /// A page that shows figures and is kept, with its files.
@@ -113,7 +137,9 @@ impl Routes {
     }
 
     fn add<P: TypedPath>(mut self, method: Method, access: Access, handler: MethodRouter<App>) -> Self {
-        self.stated.push(Stated { method, path: P::PATH, access, is_for_scripts: false, is_kept: false });
+        let line =
+            Stated { method, path: P::PATH, access, is_for_scripts: false, has_files: false, is_kept: false };
+        self.stated.push(line);
         self.router = self.router.route(P::PATH, handler);
         self
     }

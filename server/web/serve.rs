@@ -42,11 +42,16 @@ pub async fn serve(
     let app = App::new(settings, db.clone(), jobs);
     // What a server left behind that was killed while files arrived.
     app.inbox.sweep(&mut *app.jobs.acquire().await?).await?;
-    let worker = tokio::spawn(jobs::work(app.jobs.clone(), app.originals.clone(), app.notifier.clone()));
+    let worker =
+        tokio::spawn(jobs::work(app.jobs.clone(), app.originals.clone(), app.notifier.clone(), app.clock));
     let remover = tokio::spawn(forget_daily(app.jobs.clone()));
     let archiver = tokio::spawn(archive(app.jobs.clone(), app.originals.clone()));
-    let preparer =
-        tokio::spawn(prepare(app.jobs.clone(), Arc::clone(&app.answers), Arc::clone(&app.metrics)));
+    let preparer = tokio::spawn(prepare(
+        app.jobs.clone(),
+        Arc::clone(&app.answers),
+        Arc::clone(&app.metrics),
+        app.clock,
+    ));
     let (jobs, downloads) = (app.jobs.clone(), app.downloads.clone());
     let site = router(app);
     let stopping = Arc::new(Notify::new());

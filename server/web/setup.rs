@@ -8,7 +8,7 @@ use serde::Deserialize;
 use sqlx::PgPool;
 
 use super::error::{Error, Result};
-use super::extract::{Client, Db, Form, Visitor};
+use super::extract::{Client, Db, Form, Now, Visitor};
 use super::form::Fields;
 use super::layout::Layout;
 use super::{paths, respond, sign_in};
@@ -34,9 +34,9 @@ struct Page {
     fields: Fields,
 }
 
-pub async fn show(path: paths::Setup, layout: Layout, mut db: Db) -> Result {
+pub async fn show(path: paths::Setup, Now(now): Now, layout: Layout, mut db: Db) -> Result {
     let token = path.token()?;
-    if !setup::is_open(&mut db, &token, clock::now()).await? {
+    if !setup::is_open(&mut db, &token, now).await? {
         return Err(over());
     }
     respond::html(Page { layout, path, fields: Fields::default() })
@@ -44,6 +44,7 @@ pub async fn show(path: paths::Setup, layout: Layout, mut db: Db) -> Result {
 
 pub async fn create(
     path: paths::Setup,
+    Now(now): Now,
     layout: Layout,
     visitor: Visitor,
     State(settings): State<Arc<Settings>>,
@@ -52,7 +53,7 @@ pub async fn create(
     Form(form): Form<SetupForm>,
 ) -> Result {
     let token = path.token()?;
-    if !setup::is_open(&mut *pool.acquire().await?, &token, clock::now()).await? {
+    if !setup::is_open(&mut *pool.acquire().await?, &token, now).await? {
         return Err(over());
     }
     let mut fields = Fields::new([("email", &form.email), ("name", &form.name)]);
@@ -69,7 +70,7 @@ pub async fn create(
     let mut db = pool.acquire().await?;
     let session = Secret::random(&mut clock::dice());
     let opening = sign_in::opening(&session, &client, &visitor);
-    match setup::complete(&mut db, &token, &person, &hash, &by, opening, clock::now()).await? {
+    match setup::complete(&mut db, &token, &person, &hash, &by, opening, now).await? {
         SetUp::Done(user) => Ok(sign_in::let_in(user, &session, &settings, "/")),
         SetUp::LinkIsOver => Err(over()),
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sqlx::PgPool;
 
 use super::error::{Error, Result};
-use super::extract::{Client, Db, Form, Query, Visitor, cookie};
+use super::extract::{Client, Db, Form, Now, Query, Visitor, cookie};
 use super::form::Fields;
 use super::layout::Layout;
 use super::observe::{Admitted, Reason};
@@ -52,6 +52,7 @@ pub async fn show(_: paths::SignIn, layout: Layout, Query(query): Query<Next>) -
 
 pub async fn create(
     _: paths::SignIn,
+    Now(now): Now,
     layout: Layout,
     visitor: Visitor,
     State(settings): State<Arc<Settings>>,
@@ -59,7 +60,6 @@ pub async fn create(
     State(pool): State<PgPool>,
     Form(form): Form<SignInForm>,
 ) -> Result {
-    let now = clock::now();
     let next = Next { next: form.next }.local();
     let begun = sign_in::begin(&mut *pool.acquire().await?, &form.email, &client.address, now).await?;
     let mut attempt = match begun {
@@ -70,7 +70,7 @@ pub async fn create(
     let mut db = pool.acquire().await?;
     let token = Secret::random(&mut clock::dice());
     let opening = opening(&token, &client, &visitor);
-    let Some(user) = sign_in::succeed(&mut db, &attempt, opening, clock::now()).await? else {
+    let Some(user) = sign_in::succeed(&mut db, &attempt, opening, now).await? else {
         sign_in::refuse(&mut db, &attempt, now).await?;
         let mut fields = Fields::new([("email", &form.email)]);
         fields.refuse("password", "No account has this address and password.");
@@ -81,6 +81,7 @@ pub async fn create(
 
 pub async fn destroy(
     _: paths::SignOut,
+    Now(now): Now,
     visitor: Visitor,
     State(settings): State<Arc<Settings>>,
     client: Client,
@@ -88,7 +89,7 @@ pub async fn destroy(
 ) -> Result {
     if let (Some(token), Some(person)) = (&visitor.session, &visitor.person) {
         let by = Actor::person(&person.email, &client.address);
-        session::close(&mut db, person, token, &by, clock::now()).await?;
+        session::close(&mut db, person, token, &by, now).await?;
     }
     let mut response = respond::see_other(paths::SignIn);
     cookie::close_session(&mut response, &settings);

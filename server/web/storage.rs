@@ -8,13 +8,13 @@ use serde::Deserialize;
 use serde_json::json;
 use sqlx::Connection as _;
 
-use super::error::Result;
-use super::extract::{Db, Form, cookie};
+use super::error::{Error, Result};
+use super::extract::{Db, Form, Now, cookie};
 use super::form::Fields;
+use super::format::Format;
 use super::layout::Layout;
 use super::{Access, App, filters, paths, respond};
 use crate::audit::{self, Actor, Object, Verb};
-use crate::clock;
 use crate::storage::{self, Archiving, Usage};
 
 #[derive(Template)]
@@ -25,17 +25,18 @@ struct Page {
     fields: Fields,
 }
 
-pub async fn show(_: paths::Storage, layout: Layout, mut db: Db) -> Result {
+pub async fn show(_: paths::Storage, format: Format, Now(now): Now, layout: Layout, mut db: Db) -> Result {
+    let usage = storage::usage(&mut db, now).await?;
+    match format {
+        Format::Html => {}
+        Format::Json => return respond::json(&usage),
+        Format::Csv => return Err(Error::NotFound),
+    }
     let set = storage::archiving(&mut db).await?;
-    let usage = storage::usage(&mut db, clock::now()).await?;
     let text = |number: Option<i32>| number.map_or_else(String::new, |number| number.to_string());
     let (hours, days) = (text(set.after_hours), text(set.files_after_days));
     let fields = Fields::new([("hours", hours.as_str()), ("days", days.as_str())]);
     respond::html(Page { layout, usage, fields })
-}
-
-pub async fn json(_: paths::StorageJson, mut db: Db) -> Result {
-    respond::json(&storage::usage(&mut db, clock::now()).await?)
 }
 
 #[derive(Deserialize)]
@@ -47,12 +48,12 @@ pub struct ArchivingForm {
 
 pub async fn save(
     _: paths::Storage,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     mut db: Db,
     Form(form): Form<ArchivingForm>,
 ) -> Result {
-    let now = clock::now();
     let mut fields = Fields::new([("hours", &*form.hours), ("days", &*form.days)]);
     let hours = fields.check("hours", number(&form.hours, 0..=storage::MOST_HOURS, HOURS));
     let days = fields.check("days", number(&form.days, 1..=storage::MOST_DAYS, DAYS));
@@ -90,9 +91,8 @@ fn number(
 }
 
 /// Archives all that is inactive, whenever that began.
-pub async fn archive(_: paths::StorageArchive, by: Actor, State(app): State<App>) -> Result {
+pub async fn archive(_: paths::StorageArchive, Now(now): Now, by: Actor, State(app): State<App>) -> Result {
     let mut db = app.jobs.acquire().await?;
-    let now = clock::now();
     let archived = storage::archive_since(&mut db, now, &by, now).await?;
     let sentence = match archived.len() {
         0 => "Nothing changed: no import is inactive that could be archived.".to_owned(),

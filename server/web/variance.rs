@@ -8,9 +8,9 @@ use axum::extract::State;
 use super::csv::{self, Cell, Record};
 use super::error::Result;
 use super::extract::{CurrentUser, Db, Query};
+use super::format::Format;
 use super::layout::{Layout, Pages};
 use super::question::Asked;
-use super::respond::{As, Format};
 use super::{filters, paths, respond, table};
 use crate::chart;
 use crate::money::{Currency, Decimal, Money};
@@ -32,13 +32,14 @@ struct Page {
 
 pub async fn show(
     path: paths::Variance,
+    format: Format,
     layout: Layout,
     CurrentUser(person): CurrentUser,
     Query(pairs): Query<Vec<(String, String)>>,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
 ) -> Result {
-    let As { value: period, format } = path.period;
+    let period = path.period;
     let asked = Asked::read(pairs)?;
     let question = asked.question(period, person.viewer());
     let variance = answers.variance(&mut db, &question).await?;
@@ -59,7 +60,7 @@ pub async fn show(
 
 impl Page {
     fn at(&self, asked: &Asked) -> String {
-        asked.link(paths::Variance { period: As::page(self.period) })
+        asked.link(paths::Variance { period: self.period })
     }
 
     /// What was spent, and what before. `None` where nothing was.
@@ -68,11 +69,11 @@ impl Page {
     }
 
     fn during(&self, period: Period) -> String {
-        Asked { page: 1, ..self.asked.clone() }.link(paths::Variance { period: As::page(period) })
+        Asked { page: 1, ..self.asked.clone() }.link(paths::Variance { period })
     }
 
     fn spend(&self) -> String {
-        Asked { page: 1, ..self.asked.clone() }.link(paths::Spend { period: As::page(self.period) })
+        Asked { page: 1, ..self.asked.clone() }.link(paths::Spend { period: self.period })
     }
 
     fn file(&self, suffix: &str) -> String {
@@ -119,7 +120,7 @@ impl Page {
         let only = Some(movement.price_currency.clone()).filter(|_| is_converted).or(asked.currency.clone());
         let into = self.variance.currency.clone().filter(|_| is_converted).or(asked.convert_into.clone());
         let asked = Asked { currency: only, convert_into: into, ..asked };
-        asked.link(paths::Spend { period: As::page(self.period) })
+        asked.link(paths::Spend { period: self.period })
     }
 }
 

@@ -9,7 +9,6 @@ use gpuledger::allocation::{
     SharedCostPool, Split, Target, Team, normalized, problems,
 };
 use gpuledger::audit::Actor;
-use gpuledger::clock;
 use gpuledger::exchange::{self, Rate};
 use gpuledger::money::{Currency, Decimal};
 use gpuledger::period::Period;
@@ -21,7 +20,7 @@ use rand_chacha::rand_core::SeedableRng;
 use sqlx::{PgConnection, PgPool};
 
 use crate::support::configuration::{change, pool, rule, team, to_pool, to_team, write};
-use crate::support::{Focus, TestLedger};
+use crate::support::{Focus, TestLedger, now};
 
 pub const TEAMS: [&str; 6] = ["vision", "speech", "robotics", "search", "ads", "core"];
 const SERVICES: [&str; 5] = ["GPU", "Support", "Storage", "Network", "Tax"];
@@ -193,7 +192,7 @@ pub async fn surroundings(db: &mut PgConnection, chance: &mut ChaCha8Rng) {
         rate("2026-09", "GBP", "1.26"),
     ];
     let by = Actor::person("ada@example.com", "test");
-    exchange::set(db, &rates, &by, clock::now()).await.unwrap();
+    exchange::set(db, &rates, &by, now()).await.unwrap();
     let mut quantities = Vec::new();
     for day in ["2026-08-03", "2026-08-30", "2026-09-05"] {
         for owner in TEAMS {
@@ -209,7 +208,7 @@ pub async fn surroundings(db: &mut PgConnection, chance: &mut ChaCha8Rng) {
             });
         }
     }
-    allocation::set_quantities(db, &quantities, &by, clock::now()).await.unwrap();
+    allocation::set_quantities(db, &quantities, &by, now()).await.unwrap();
 }
 
 /// A cost in dollars: of what was billed in them, or of everything, converted.

@@ -9,7 +9,6 @@ use gpuledger::allocation::{
     self, Budget, BudgetOf, BudgetPeriod, Entry, Months, Quantity, QuantityKind, Split, Target, Team,
 };
 use gpuledger::audit::Actor;
-use gpuledger::clock;
 use gpuledger::economics::file;
 use gpuledger::economics::template::templates;
 use gpuledger::money::Currency;
@@ -24,8 +23,8 @@ use sha2::{Digest as _, Sha256};
 use sqlx::{PgConnection, PgPool};
 
 use super::{Page, Site};
-use crate::support::Focus;
 use crate::support::configuration::{pool, rule, team, to_pool, write};
+use crate::support::{Focus, now};
 
 const AXE: &str = include_str!("axe.min.js");
 
@@ -276,7 +275,7 @@ async fn allocate(site: &Site) {
         quantity: 12.into(),
     };
     let by = Actor::person("ada@example.com", "test");
-    allocation::set_quantities(&mut db, &[runs], &by, clock::now()).await.unwrap();
+    allocation::set_quantities(&mut db, &[runs], &by, now()).await.unwrap();
 }
 
 /// A cluster of our own, a meter that was read, and what became of one of its nodes.
@@ -305,7 +304,7 @@ async fn own(site: &Site) {
         Reading { meter: "pdu".into(), from, until: from + chrono::TimeDelta::days(3), kwh: 4000.into() };
     let of_meter = MeterReadings { meter_id, readings: vec![reading] };
     let by = Actor::person("ada@example.com", "test");
-    onprem::take_readings(&mut db, &[of_meter], "pdu.csv", &by, clock::now()).await.unwrap();
+    onprem::take_readings(&mut db, &[of_meter], "pdu.csv", &by, now()).await.unwrap();
 }
 
 /// A file of prices that waits for a decision, with what was skipped and rejected.
@@ -313,7 +312,7 @@ async fn read_prices(site: &Site) {
     let mut db = site.db.acquire().await.unwrap();
     let file =
         "accelerator,supplier,tier,price\nnvidia-a10,AWS,on-demand,90\nH100,AWS,weekly,1\nH100,AWS,spot,0\n";
-    let now = clock::now();
+    let now = now();
     let today = now.date_naive();
     let about = read::About { supplier: None, date: today, source: "a list".into(), today };
     let read::Read { format, rows, prices, skipped, rejected, rejected_count } =
@@ -335,11 +334,10 @@ async fn keep_a_scenario(site: &Site) {
     let by = Actor::person("ada@example.com", "test");
     let mut scenario = file::read(templates()[0].text).unwrap();
     let headline = Headline::of(&scenario.compare().unwrap());
-    let id =
-        saved_scenarios::create(&mut db, &scenario, &headline, ada.user_id, &by, clock::now()).await.unwrap();
+    let id = saved_scenarios::create(&mut db, &scenario, &headline, ada.user_id, &by, now()).await.unwrap();
     scenario.months = 24;
     let next = (&scenario, &headline);
-    saved_scenarios::save(&mut db, (id, 1), next, Some("two years"), &by, clock::now()).await.unwrap();
+    saved_scenarios::save(&mut db, (id, 1), next, Some("two years"), &by, now()).await.unwrap();
 }
 
 /// A price that was wrong, and a wish.
@@ -358,7 +356,7 @@ async fn asset_register(db: &mut PgConnection, edits: Vec<onprem::Edit>, right: 
     let by = Actor::person("ada@example.com", "test");
     let about = About { summary: "What we have", reason: Some("by the invoice") };
     let outcome =
-        changes::change::<onprem::AssetRegister>(db, edits, about, right, &by, clock::now()).await.unwrap();
+        changes::change::<onprem::AssetRegister>(db, edits, about, right, &by, now()).await.unwrap();
     assert!(matches!(outcome, Outcome::At { .. } | Outcome::Waits(_)), "{outcome:?}");
 }
 

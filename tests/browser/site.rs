@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use super::cdp::Cdp;
 use super::page::Page;
 use crate::support::app::PASSWORD;
-use crate::support::{Server, gpuledger};
+use crate::support::{Server, gpuledger, now};
 
 pub struct Site {
     pub server: Server,
@@ -39,9 +39,7 @@ impl Site {
         let person = NewPerson { email: Email::parse(email).unwrap(), name: None, role, teams };
         let mut db = self.db.acquire().await.unwrap();
         assert!(matches!(
-            people::add(&mut db, &person, Some(&hash), &Actor::command_line(None), clock::now())
-                .await
-                .unwrap(),
+            people::add(&mut db, &person, Some(&hash), &Actor::command_line(None), now()).await.unwrap(),
             people::Added::As(_)
         ));
     }

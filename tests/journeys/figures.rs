@@ -4,7 +4,6 @@
 use gpuledger::accounts::Role;
 use gpuledger::allocation::{Budget, BudgetOf, BudgetPeriod, Entry, Months, Split, Target, Team};
 use gpuledger::audit::Actor;
-use gpuledger::clock;
 use gpuledger::exchange::{self, Rate};
 use gpuledger::money::{Currency, Decimal};
 use scraper::{ElementRef, Html, Selector};
@@ -12,7 +11,7 @@ use serde_json::Value;
 use sqlx::PgPool;
 
 use crate::support::configuration::{pool, rule, team, to_pool, write};
-use crate::support::{Focus, TestApp, TestLedger, html};
+use crate::support::{Focus, TestApp, TestLedger, html, now};
 
 /// August and September: machines of three teams, some of them billed in euros, storage that they share in both currencies,
 /// and something that is unallocated.
@@ -54,12 +53,12 @@ async fn ledger(db: PgPool) -> TestLedger {
             rate: rate.parse().unwrap(),
             source: "test".into(),
         };
-        exchange::set(&mut db, &[rate], &Actor::command_line(None), clock::now()).await.unwrap();
+        exchange::set(&mut db, &[rate], &Actor::command_line(None), now()).await.unwrap();
     }
     let mut db = ledger.db.acquire().await.unwrap();
     let dollars = Currency::exactly("USD");
     let by = Actor::command_line(None);
-    exchange::set_reporting_currency(&mut db, Some(&dollars), &by, clock::now()).await.unwrap();
+    exchange::set_reporting_currency(&mut db, Some(&dollars), &by, now()).await.unwrap();
     let budget = |team: &str, amount: i64, currency: &str| {
         Entry::Budget(Budget {
             of: BudgetOf::Team(team.into()),
@@ -267,9 +266,7 @@ async fn a_step_of_the_ledger_is_shown_in_the_reporting_currency_of_that_step(db
     let before: Value = serde_json::from_str(&finance.get("/spend/2026-09.json").await.body).unwrap();
     let euros = Currency::exactly("EUR");
     let mut db = ledger.db.acquire().await.unwrap();
-    exchange::set_reporting_currency(&mut db, Some(&euros), &Actor::command_line(None), clock::now())
-        .await
-        .unwrap();
+    exchange::set_reporting_currency(&mut db, Some(&euros), &Actor::command_line(None), now()).await.unwrap();
     let after: Value = serde_json::from_str(&finance.get("/spend/2026-09.json").await.body).unwrap();
     assert_eq!((&before["currency"], &after["currency"]), (&"USD".into(), &"EUR".into()));
     let address = format!("/spend/2026-09.json?sequence={}", before["sequence"]);

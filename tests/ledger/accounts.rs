@@ -1,10 +1,9 @@
 //! Whose month it is: accounts and providers that are called in several ways.
 
-use gpuledger::clock;
 use gpuledger::ledger::{Decision, Published, Status, publish};
 use sqlx::PgPool;
 
-use crate::support::{Focus, TestLedger};
+use crate::support::{Focus, TestLedger, now};
 
 fn dec(text: &str) -> gpuledger::money::Decimal {
     text.parse().unwrap()
@@ -54,8 +53,7 @@ async fn month_of_a_whole_azure_account_does_not_count_beside_its_profiles_unask
 
     let mut db = ledger.db.acquire().await.unwrap();
     let delivery = report.delivery.unwrap();
-    let published =
-        publish(&mut db, delivery, Some(Decision::Replace), None, "test", clock::now()).await.unwrap();
+    let published = publish(&mut db, delivery, Some(Decision::Replace), None, "test", now()).await.unwrap();
     assert!(matches!(published, Published::At(_)));
     assert_eq!(ledger.billed(STORED, "2026-09").await, dec("0"));
     assert_eq!(ledger.billed(&profile, "2026-09").await, dec("10"));
@@ -90,7 +88,7 @@ async fn profile_that_takes_over_a_larger_month_asks_with_the_amount_and_is_reme
     let (message, a) = (a.message.unwrap(), a.delivery.unwrap());
     assert!(message.contains("99 % of the billed cost (100,000.00 to 1,000.00 USD)"), "{message}");
     let mut db = ledger.db.acquire().await.unwrap();
-    publish(&mut db, a, Some(Decision::Replace), None, "test", clock::now()).await.unwrap();
+    publish(&mut db, a, Some(Decision::Replace), None, "test", now()).await.unwrap();
     let lost = open().await;
     assert!(lost.len() == 1 && lost[0].contains("99 % of the billed cost"), "{lost:?}");
     // The same profile again brings nothing back, the other one does.
@@ -129,9 +127,7 @@ async fn month_under_a_former_name_of_its_provider_is_asked_about(db: PgPool) {
     assert_eq!(report.status, Status::Waiting);
     assert!(report.message.unwrap().contains("CoreWeave, Inc. a1 2026-09"));
     let mut db = ledger.db.acquire().await.unwrap();
-    publish(&mut db, report.delivery.unwrap(), Some(Decision::Replace), None, "test", clock::now())
-        .await
-        .unwrap();
+    publish(&mut db, report.delivery.unwrap(), Some(Decision::Replace), None, "test", now()).await.unwrap();
     assert_eq!(ledger.billed("a1", "2026-09").await, dec("11"));
     ledger.assert_balanced().await;
 }

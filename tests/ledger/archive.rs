@@ -4,7 +4,6 @@ use chrono::{DateTime, Duration, Utc};
 use gpuledger::accounts::Viewer;
 use gpuledger::allocation::Target;
 use gpuledger::audit::Actor;
-use gpuledger::clock;
 use gpuledger::generate::{self, Format, Plan};
 use gpuledger::ledger::{
     self, Archived, Decision, LoadedAgain, Progress, Reload, Source, Undone, WhenUnsure,
@@ -14,7 +13,7 @@ use gpuledger::storage::{self, Archiving};
 use sqlx::{Acquire as _, PgConnection, PgPool};
 
 use crate::support::configuration::{rule, team, write};
-use crate::support::{Focus, TestLedger};
+use crate::support::{Focus, TestLedger, now};
 
 /// A bill of September with something of everything.
 fn bill(ledger: &TestLedger, rows: u64, seed: u64) -> std::path::PathBuf {
@@ -46,9 +45,9 @@ async fn at(ledger: &TestLedger, now: DateTime<Utc>) {
 async fn archive(ledger: &TestLedger) {
     let mut db = ledger.db.acquire().await.unwrap();
     let at_once = Archiving { after_hours: Some(0), ..Archiving::default() };
-    storage::set_archiving(&mut db, at_once, clock::now()).await.unwrap();
+    storage::set_archiving(&mut db, at_once, now()).await.unwrap();
     for minutes in [1, 4] {
-        at(ledger, clock::now() + Duration::minutes(minutes)).await;
+        at(ledger, now() + Duration::minutes(minutes)).await;
     }
 }
 
@@ -104,13 +103,13 @@ async fn load_again(ledger: &TestLedger, delivery: i64) -> LoadedAgain {
 
 async fn load_again_from(ledger: &TestLedger, delivery_id: i64, uploaded: &[Source]) -> LoadedAgain {
     let TestLedger { db: pool, originals, .. } = ledger;
-    let (progress, now) = (&Progress::default(), clock::now());
+    let (progress, now) = (&Progress::default(), now());
     Reload { pool, originals, delivery_id, uploaded, progress, now }.run().await.unwrap()
 }
 
 async fn try_undo(ledger: &TestLedger, delivery: i64) -> Undone {
     let mut db = ledger.db.acquire().await.unwrap();
-    ledger::undo(&mut db, delivery, "test", clock::now()).await.unwrap()
+    ledger::undo(&mut db, delivery, "test", now()).await.unwrap()
 }
 
 /// In tables that imports share, and in tables of their own.
@@ -184,9 +183,9 @@ async fn imports_that_are_active_or_stated_as_final_keep_their_rows(db: PgPool) 
     let restated = ledger.file("restated.csv", august("3").invoiced());
     ledger.import(&[restated], Some(Decision::Replace), WhenUnsure::Wait).await;
     let mut db = ledger.db.acquire().await.unwrap();
-    let in_an_hour = clock::now() + Duration::hours(1);
+    let in_an_hour = now() + Duration::hours(1);
     assert_eq!(storage::archivable(&mut db, in_an_hour).await.unwrap(), [3], "replaced before it was final");
-    assert!(storage::archivable(&mut db, clock::now() - Duration::hours(1)).await.unwrap().is_empty());
+    assert!(storage::archivable(&mut db, now() - Duration::hours(1)).await.unwrap().is_empty());
     archive(&ledger).await;
     for delivery in [1, 2, 4, 5] {
         assert_eq!(rows_of(&ledger, delivery).await[0], 1, "{delivery}");
@@ -228,12 +227,12 @@ async fn what_is_left_of_a_removal_that_broke_off_is_not_taken_for_whole(db: PgP
     let ledger = replaced(db, 22_000).await;
     let before = rows_of(&ledger, 1).await;
     let mut db = ledger.db.acquire().await.unwrap();
-    archive_all(&mut db, clock::now() + Duration::minutes(1)).await;
+    archive_all(&mut db, now() + Duration::minutes(1)).await;
     // Somebody reads one of its tables for long: those before it are gone, the others stay.
     let mut reader = ledger.db.acquire().await.unwrap();
     let mut reader = reader.begin().await.unwrap();
     sqlx::query("select from monthly_costs_of_1_2026_09 limit 1").execute(&mut *reader).await.unwrap();
-    let later = clock::now() + Duration::minutes(10);
+    let later = now() + Duration::minutes(10);
     at(&ledger, later).await;
     let tables = "select count(*) from pg_class where relname ~ '_of_1_2026_09$' and relkind = 'r'";
     assert_eq!(sqlx::query_scalar::<_, i64>(tables).fetch_one(&mut *db).await.unwrap(), 1);
@@ -269,7 +268,7 @@ async fn what_a_final_month_was_compared_with_keeps_its_rows(db: PgPool) {
     let last = ledger.file("august-final.csv", august("2").invoiced());
     ledger.import(&[last], Some(Decision::Replace), WhenUnsure::Wait).await;
     let mut db = ledger.db.acquire().await.unwrap();
-    let in_an_hour = clock::now() + Duration::hours(1);
+    let in_an_hour = now() + Duration::hours(1);
     assert_eq!(storage::archivable(&mut db, in_an_hour).await.unwrap(), Vec::<i64>::new());
 }
 
@@ -278,10 +277,10 @@ async fn import_that_is_loaded_again_at_once_keeps_its_rows(db: PgPool) {
     let ledger = replaced(db, 3_000).await;
     let before = rows_of(&ledger, 1).await;
     let mut db = ledger.db.acquire().await.unwrap();
-    assert_eq!(archive_all(&mut db, clock::now() + Duration::minutes(1)).await, [1]);
+    assert_eq!(archive_all(&mut db, now() + Duration::minutes(1)).await, [1]);
     assert_eq!(rows_of(&ledger, 1).await, before, "somebody may be reading them");
     assert!(matches!(load_again(&ledger, 1).await, LoadedAgain::Done));
-    at(&ledger, clock::now() + Duration::minutes(10)).await;
+    at(&ledger, now() + Duration::minutes(10)).await;
     assert_eq!(rows_of(&ledger, 1).await, before);
 }
 
@@ -319,7 +318,7 @@ async fn files_of_archived_imports_are_removed_after_the_days_that_are_set_and_t
     let ledger = replaced(db, 3_000).await;
     archive(&ledger).await;
     let mut db = ledger.db.acquire().await.unwrap();
-    let now = clock::now();
+    let now = now();
     let set = Archiving { after_hours: Some(0), files_after_days: Some(3) };
     assert!(storage::set_archiving(&mut db, set, now).await.unwrap());
     assert!(!storage::set_archiving(&mut db, set, now + Duration::days(9)).await.unwrap());
@@ -379,8 +378,8 @@ async fn files_that_a_backup_reads_or_that_cannot_be_removed_go_later(db: PgPool
     archive(&ledger).await;
     let mut db = ledger.db.acquire().await.unwrap();
     let set = Archiving { after_hours: Some(0), files_after_days: Some(1) };
-    storage::set_archiving(&mut db, set, clock::now()).await.unwrap();
-    let later = clock::now() + Duration::days(9);
+    storage::set_archiving(&mut db, set, now()).await.unwrap();
+    let later = now() + Duration::days(9);
     let kept = async || {
         let files = sqlx::query_scalar::<_, Vec<u8>>("select sha256 from originals order by stored_at");
         files.fetch_all(&ledger.db).await.unwrap()
@@ -409,7 +408,7 @@ async fn files_that_a_backup_reads_or_that_cannot_be_removed_go_later(db: PgPool
 async fn files_are_kept_for_a_day_after_somebody_set_their_days(db: PgPool) {
     let ledger = replaced(db, 3_000).await;
     archive(&ledger).await;
-    let (mut db, later) = (ledger.db.acquire().await.unwrap(), clock::now() + Duration::days(400));
+    let (mut db, later) = (ledger.db.acquire().await.unwrap(), now() + Duration::days(400));
     let set = Archiving { after_hours: Some(0), files_after_days: Some(1) };
     storage::set_archiving(&mut db, set, later).await.unwrap();
     for (hours, kept) in [(23, 2), (25, 1)] {
@@ -424,7 +423,7 @@ async fn bills_of_our_own_clusters_stay_since_nobody_else_has_them(db: PgPool) {
     let ledger = replaced(db, 3_000).await;
     archive(&ledger).await;
     let mut db = ledger.db.acquire().await.unwrap();
-    assert_eq!(ledger::old_files(&mut db, clock::now() + Duration::days(9)).await.unwrap().files, 1);
+    assert_eq!(ledger::old_files(&mut db, now() + Duration::days(9)).await.unwrap().files, 1);
     // As if the server had made the first one.
     sqlx::query(
         "insert into cluster_months (sha256, cluster, billing_month, revision, batch_id, made_at, made_by)
@@ -433,5 +432,5 @@ async fn bills_of_our_own_clusters_stay_since_nobody_else_has_them(db: PgPool) {
     .execute(&mut *db)
     .await
     .unwrap();
-    assert_eq!(ledger::old_files(&mut db, clock::now() + Duration::days(9)).await.unwrap().files, 0);
+    assert_eq!(ledger::old_files(&mut db, now() + Duration::days(9)).await.unwrap().files, 0);
 }

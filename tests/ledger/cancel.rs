@@ -4,14 +4,13 @@ use std::fs::File;
 use std::io::BufWriter;
 
 use gpuledger::audit::Actor;
-use gpuledger::clock;
 use gpuledger::generate::{self, Format, Plan};
 use gpuledger::jobs::{self, Cancelled, Inbox};
 use gpuledger::ledger::{self, Import, LookIn, Progress, Source, Status, WhenUnsure, gather};
 use sqlx::{Connection as _, PgPool};
 use uuid::Uuid;
 
-use crate::support::{Focus, TestLedger};
+use crate::support::{Focus, TestLedger, now};
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn it_stops_and_leaves_nothing(db: PgPool) {
@@ -33,8 +32,8 @@ async fn it_stops_and_leaves_nothing(db: PgPool) {
         when_unsure: WhenUnsure::Wait,
         batch_id: Uuid::new_v4(),
         by: "test",
-        submitted_at: clock::now(),
-        now: clock::now(),
+        submitted_at: now(),
+        now: now(),
         progress: progress.clone(),
     };
     // When some of the large file has been read.
@@ -83,17 +82,17 @@ async fn a_cancellation_that_is_rolled_back_leaves_the_files_of_the_upload(db: P
     file.write(b"a bill").await.unwrap();
     file.finish().await.unwrap();
     let mut db = db.acquire().await.unwrap();
-    arriving.enqueue(&mut db, &by, clock::now()).await.unwrap();
+    arriving.enqueue(&mut db, &by, now()).await.unwrap();
     let files = || std::fs::read_dir(folder.path().join("incoming")).unwrap().count();
 
     let mut tx = db.begin().await.unwrap();
-    let cancelled = jobs::cancel(&mut tx, batch, "ada", clock::now()).await.unwrap();
+    let cancelled = jobs::cancel(&mut tx, batch, "ada", now()).await.unwrap();
     assert!(matches!(cancelled, Cancelled::Now(_)));
     tx.rollback().await.unwrap();
     assert_eq!(files(), 1, "the job is in the queue still");
 
     let mut tx = db.begin().await.unwrap();
-    let Cancelled::Now(leftover) = jobs::cancel(&mut tx, batch, "ada", clock::now()).await.unwrap() else {
+    let Cancelled::Now(leftover) = jobs::cancel(&mut tx, batch, "ada", now()).await.unwrap() else {
         panic!("it had not begun")
     };
     tx.commit().await.unwrap();

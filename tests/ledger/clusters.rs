@@ -3,6 +3,7 @@
 use chrono::{DateTime, Duration, NaiveDate, Utc};
 use gpuledger::audit::Actor;
 use gpuledger::changes::{self, About, Document as _, Outcome, Right, Status};
+use gpuledger::clock::Clock;
 use gpuledger::jobs::{self, Inbox};
 use gpuledger::ledger::Equation;
 use gpuledger::money::{Currency, Decimal};
@@ -194,7 +195,7 @@ impl Racks {
         let with = (&self.inbox, &self.months);
         let submitted = jobs::submit_cluster(&mut db, with, cluster, only, &self.by, now()).await.unwrap();
         drop(db);
-        jobs::run_pending(&self.ledger.db, &self.ledger.originals).await.unwrap();
+        jobs::run_pending(&self.ledger.db, &self.ledger.originals, Clock::At(now())).await.unwrap();
         submitted.months
     }
 

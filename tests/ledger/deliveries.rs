@@ -1,10 +1,10 @@
 //! A month is stated once: replacing, adding, asking, undoing.
 
+use gpuledger::ledger;
 use gpuledger::ledger::{Decision, Published, Status, WhenUnsure, publish};
-use gpuledger::{clock, ledger};
 use sqlx::PgPool;
 
-use crate::support::{Focus, TestLedger};
+use crate::support::{Focus, TestLedger, now};
 
 fn dec(text: &str) -> gpuledger::money::Decimal {
     text.parse().unwrap()
@@ -66,8 +66,7 @@ async fn a_delivery_that_lacks_what_it_would_replace_waits_for_a_word(db: PgPool
 
     let mut db = ledger.db.acquire().await.unwrap();
     let delivery = report.delivery.unwrap();
-    let published =
-        publish(&mut db, delivery, Some(Decision::Add), None, "test", clock::now()).await.unwrap();
+    let published = publish(&mut db, delivery, Some(Decision::Add), None, "test", now()).await.unwrap();
     assert!(matches!(published, Published::At(_)));
     assert_eq!(ledger.billed("acme", "2026-09").await, dec("51"));
     ledger.assert_balanced().await;
@@ -128,9 +127,7 @@ async fn a_slice_beside_a_statement_of_the_whole_month_is_asked_about(db: PgPool
     assert_eq!(slice.status, Status::Waiting);
     assert!(slice.message.unwrap().contains("states the whole month"));
     let mut db = ledger.db.acquire().await.unwrap();
-    publish(&mut db, slice.delivery.unwrap(), Some(Decision::Replace), None, "test", clock::now())
-        .await
-        .unwrap();
+    publish(&mut db, slice.delivery.unwrap(), Some(Decision::Replace), None, "test", now()).await.unwrap();
     assert_eq!(ledger.billed("acme", "2026-09").await, dec("10"));
     ledger.assert_balanced().await;
 }
@@ -186,7 +183,7 @@ async fn a_delivery_that_was_discarded_cannot_be_published(db: PgPool) {
     let mut other = ledger.db.acquire().await.unwrap();
     let (discarded, published) = tokio::join!(
         ledger::discard(&mut one, waiting, ledger::Ended::Refused, "changed my mind"),
-        publish(&mut other, waiting, Some(Decision::Replace), None, "test", clock::now()),
+        publish(&mut other, waiting, Some(Decision::Replace), None, "test", now()),
     );
     assert_ne!(discarded.unwrap(), matches!(published.unwrap(), Published::At(_)));
     ledger.assert_balanced().await;

@@ -1,10 +1,10 @@
 //! Nobody shrinks a month unseen: what an import would remove is measured, and asked about.
 
 use gpuledger::ledger::{self, Decision, Measure, Published, Status, WhenUnsure, publish};
-use gpuledger::{clock, money::Decimal};
+use gpuledger::money::Decimal;
 use sqlx::PgPool;
 
-use crate::support::{Focus, TestLedger};
+use crate::support::{Focus, TestLedger, now};
 
 fn dec(text: &str) -> Decimal {
     text.parse().unwrap()
@@ -106,8 +106,7 @@ async fn parts_of_one_export_imported_one_after_another_are_offered_to_add(db: P
                 .unwrap();
         assert_eq!(suggested.as_deref(), Some("add"));
         let mut db = ledger.db.acquire().await.unwrap();
-        let published =
-            publish(&mut db, delivery, Some(Decision::Add), None, "test", clock::now()).await.unwrap();
+        let published = publish(&mut db, delivery, Some(Decision::Add), None, "test", now()).await.unwrap();
         assert!(matches!(published, Published::At(_)));
     }
     assert_eq!(ledger.billed("acme", "2026-09").await, dec("600"));
@@ -125,7 +124,7 @@ async fn suggested(ledger: &TestLedger, delivery: i64) -> Option<String> {
 
 async fn decide(ledger: &TestLedger, delivery: i64, decision: Decision, reason: Option<&str>) {
     let mut db = ledger.db.acquire().await.unwrap();
-    let published = publish(&mut db, delivery, Some(decision), reason, "test", clock::now()).await.unwrap();
+    let published = publish(&mut db, delivery, Some(decision), reason, "test", now()).await.unwrap();
     assert!(matches!(published, Published::At(_)), "{published:?}");
 }
 
@@ -238,7 +237,7 @@ async fn loss_stays_on_the_overview_when_a_later_import_replaces_it(db: PgPool) 
 
     // Explained once it is explained, whatever replaces it and whatever is undone.
     let mut db = ledger.db.acquire().await.unwrap();
-    assert!(ledger::explain(&mut db, half, "Two nodes were refunded.", "test", clock::now()).await.unwrap());
+    assert!(ledger::explain(&mut db, half, "Two nodes were refunded.", "test", now()).await.unwrap());
     let later = ledger.deliver("later.csv", fleet(0..2, 1..=7)).await;
     assert_eq!(later.status, Status::Loaded);
     assert_eq!(open_losses(&ledger).await, []);
@@ -259,7 +258,7 @@ async fn second_loss_that_is_explained_leaves_the_first_open(db: PgPool) {
     assert!(lost.len() == 1 && lost[0].0 == quarter, "{lost:?}");
     assert!(lost[0].1.contains("75 % of the rows (40 to 10)"), "{lost:?}");
     let mut db = ledger.db.acquire().await.unwrap();
-    assert!(ledger::explain(&mut db, quarter, "Four were sold.", "test", clock::now()).await.unwrap());
+    assert!(ledger::explain(&mut db, quarter, "Four were sold.", "test", now()).await.unwrap());
     assert_eq!(open_losses(&ledger).await, []);
     ledger.undo(quarter).await;
     assert_eq!(open_losses(&ledger).await, [], "the same loss");
@@ -378,8 +377,7 @@ async fn month_that_was_told_to_shrink_is_remembered_until_explained(db: PgPool)
     assert!(loss.contains("50 % of the rows (20 to 10)"), "{loss}");
     let mut db = ledger.db.acquire().await.unwrap();
     let explained =
-        ledger::explain(&mut db, report.delivery.unwrap(), "Two nodes were refunded.", "test", clock::now())
-            .await;
+        ledger::explain(&mut db, report.delivery.unwrap(), "Two nodes were refunded.", "test", now()).await;
     assert!(explained.unwrap());
     let open: i64 = sqlx::query_scalar("select count(*) from shrunk_scopes where explanation is null")
         .fetch_one(&ledger.db)

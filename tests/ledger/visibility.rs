@@ -1,10 +1,11 @@
 //! What counts, brought up to date where a publish or an undo touches it, against all of it by its definition.
 
-use gpuledger::clock;
 use gpuledger::ledger::{self, Decision, Undone};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use sqlx::{PgConnection, PgPool};
+
+use crate::support::now;
 
 /// What counts by its definition, over all history: written down here once more, and compared.
 const DEFINITION: &str = "
@@ -141,14 +142,14 @@ async fn run(db: &mut PgConnection, plan: &Plan) -> Result<(), String> {
     for (number, place) in plan.steps.iter().enumerate() {
         let (planned, delivery) = (&plan.deliveries[*place], *place as i64 + 1);
         if is_published[*place] {
-            let undone = ledger::undo(db, delivery, "test", clock::now()).await.unwrap();
+            let undone = ledger::undo(db, delivery, "test", now()).await.unwrap();
             if undone == Undone::Already {
                 continue;
             }
         } else {
             let adds = planned.is_addition || planned.completes.is_some_and(|corrected| corrected < *place);
             let decision = if adds { Decision::Add } else { Decision::Replace };
-            ledger::publish(db, delivery, Some(decision), None, "test", clock::now()).await.unwrap();
+            ledger::publish(db, delivery, Some(decision), None, "test", now()).await.unwrap();
             is_published[*place] = true;
         }
         let current =
@@ -214,7 +215,7 @@ async fn a_publish_compares_only_the_scopes_that_it_touches(db: PgPool) {
     };
     let mut tx = sqlx::Connection::begin(&mut *db).await.unwrap();
     let before: i64 = sqlx::query_scalar(rows_read()).fetch_one(&mut *tx).await.unwrap();
-    ledger::publish(&mut tx, 6001, Some(Decision::Replace), None, "test", clock::now()).await.unwrap();
+    ledger::publish(&mut tx, 6001, Some(Decision::Replace), None, "test", now()).await.unwrap();
     let after: i64 = sqlx::query_scalar(rows_read()).fetch_one(&mut *tx).await.unwrap();
     assert!(after - before < 1000, "{} rows were read to publish one scope of 6000", after - before);
     let counts: Vec<(i64, Option<i64>)> =

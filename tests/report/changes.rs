@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use gpuledger::clock;
 use gpuledger::ledger::{Decision, publish};
 use gpuledger::money::Decimal;
 use gpuledger::report::{self, Changes, ChangesBy, CostMetric, Page};
 use sqlx::PgPool;
 
-use crate::support::{Focus, TestLedger};
+use crate::support::{Focus, TestLedger, now};
 
 const EVERYTHING: Page = Page { first: 0, size: 1000 };
 
@@ -81,7 +80,7 @@ async fn the_differences_sum_to_the_change(db: PgPool) {
     assert_sums(&ledger, waiting).await;
 
     let mut db = ledger.db.acquire().await.unwrap();
-    publish(&mut db, waiting, Some(Decision::Replace), None, "test", clock::now()).await.unwrap();
+    publish(&mut db, waiting, Some(Decision::Replace), None, "test", now()).await.unwrap();
     drop(db);
     let published = changes(&ledger, waiting, ChangesBy::Account).await;
     assert!(!published.is_preview);
@@ -91,7 +90,7 @@ async fn the_differences_sum_to_the_change(db: PgPool) {
     let added = ledger.deliver("third.csv", Focus::new().hour("acme", "s5", "2026-09-07T10", "1", "x")).await;
     let added = added.delivery.unwrap();
     let mut db = ledger.db.acquire().await.unwrap();
-    publish(&mut db, added, Some(Decision::Add), None, "test", clock::now()).await.unwrap();
+    publish(&mut db, added, Some(Decision::Add), None, "test", now()).await.unwrap();
     drop(db);
     assert_eq!(
         described(&changes(&ledger, added, ChangesBy::Account).await),
@@ -131,7 +130,7 @@ async fn a_slice_takes_the_place_of_itself_only(db: PgPool) {
     let mut db = ledger.db.acquire().await.unwrap();
     let effect = report::effects(&mut db, waiting).await.unwrap().remove(0);
     assert_eq!((effect.now.to_string(), effect.replaced.to_string()), ("31".into(), "14".into()));
-    publish(&mut db, waiting, Some(Decision::Replace), None, "test", clock::now()).await.unwrap();
+    publish(&mut db, waiting, Some(Decision::Replace), None, "test", now()).await.unwrap();
     drop(db);
     assert_eq!(ledger.billed("acme", "2026-09").await.to_string(), "14");
     assert_eq!(described(&changes(&ledger, waiting, ChangesBy::Account).await), described(&preview));

@@ -11,12 +11,12 @@ use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use axum::response::Response;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 use gpuledger::accounts::session::{Browser, Opening};
 use gpuledger::accounts::token::{self, Made};
 use gpuledger::accounts::{Email, NewPerson, Password, Role, Secret, UserId, people, session};
 use gpuledger::audit::Actor;
-use gpuledger::clock;
+use gpuledger::clock::{self, Clock};
 use gpuledger::config::Settings;
 use gpuledger::jobs;
 use gpuledger::storage;
@@ -31,6 +31,11 @@ use tower::ServiceExt as _;
 use super::{TestLedger, html};
 
 pub const PASSWORD: &str = "correct horse battery";
+
+/// The present of every test: a Friday on which October's bills are final and November's are not.
+pub fn now() -> DateTime<Utc> {
+    NaiveDate::from_ymd_opt(2026, 11, 27).unwrap().and_hms_opt(12, 0, 0).unwrap().and_utc()
+}
 
 pub struct TestApp {
     pub db: PgPool,
@@ -73,7 +78,7 @@ impl TestApp {
         let is_https = settings.base_url().is_https();
         // An import needs more connections than the pool of a test has.
         let jobs = PgPoolOptions::new().max_connections(8).connect_lazy_with((*db.connect_options()).clone());
-        let app = App::new(settings, db.clone(), jobs);
+        let app = App { clock: Clock::At(now()), ..App::new(settings, db.clone(), jobs) };
         Self { db, router: web::router(app.clone()), app, folder, cookies: BTreeMap::new(), is_https }
     }
 
@@ -81,7 +86,8 @@ impl TestApp {
     pub fn of(ledger: &TestLedger) -> Self {
         let mut app = Self::new(ledger.db.clone());
         let settings = Settings::new(ledger.folder.path(), "127.0.0.1:8080".parse().unwrap(), None);
-        app.app = App::new(settings, ledger.db.clone(), ledger.db.clone());
+        let of_ledger = App::new(settings, ledger.db.clone(), ledger.db.clone());
+        app.app = App { clock: app.app.clock, ..of_ledger };
         app.router = web::router(app.app.clone());
         app
     }
@@ -124,7 +130,7 @@ impl TestApp {
         let token = Secret::random(&mut clock::dice());
         let mut db = self.db.acquire().await.unwrap();
         let opening = Opening { token: &token, browser: Browser::default(), instead_of: None };
-        session::open(&mut db, user, hash, opening, clock::now()).await.unwrap().expect("a session");
+        session::open(&mut db, user, hash, opening, now()).await.unwrap().expect("a session");
         app.cookies.insert(app.session_cookie().to_owned(), token.as_str().to_owned());
         app
     }
@@ -135,7 +141,7 @@ impl TestApp {
         let person = NewPerson { email: Email::parse(email).unwrap(), name: None, role, teams };
         let mut db = self.db.acquire().await.unwrap();
         let by = Actor::command_line(Some("test"));
-        match people::add(&mut db, &person, Some(hash), &by, clock::now()).await.unwrap() {
+        match people::add(&mut db, &person, Some(hash), &by, now()).await.unwrap() {
             people::Added::As(id) => id,
             people::Added::EmailTaken => panic!("{email} twice"),
         }
@@ -146,7 +152,7 @@ impl TestApp {
         let mut db = self.db.acquire().await.unwrap();
         let person = people::find(&mut db, user).await.unwrap().unwrap();
         let by = Actor::command_line(Some("test"));
-        let (year, now) = (chrono::TimeDelta::days(365), clock::now());
+        let (year, now) = (chrono::TimeDelta::days(365), now());
         let made = token::make(&mut db, &person, "script", year, &mut clock::dice(), &by, now).await.unwrap();
         match made {
             Made::Token(token) => token,
@@ -197,7 +203,7 @@ impl TestApp {
     fn without_pages(&self) -> Self {
         let known = &self.app;
         let app = App::new(Settings::clone(&known.settings), known.db.clone(), known.jobs.clone());
-        let app = App { answers: Arc::clone(&known.answers), ..app };
+        let app = App { answers: Arc::clone(&known.answers), clock: known.clock, ..app };
         let (router, cookies) = (web::router(app.clone()), self.cookies.clone());
         Self { app, router, cookies, ..self.stranger() }
     }
@@ -266,7 +272,7 @@ impl TestApp {
 
     /// Runs everything in the queue.
     pub async fn run_jobs(&self) {
-        jobs::run_pending(&self.app.jobs, &self.app.originals).await.unwrap();
+        jobs::run_pending(&self.app.jobs, &self.app.originals, self.app.clock).await.unwrap();
     }
 
     /// As a server does every minute.

@@ -5,8 +5,9 @@ use gpuledger::allocation::{
 };
 use gpuledger::audit::Actor;
 use gpuledger::changes::{self, Outcome};
-use gpuledger::clock;
 use sqlx::PgConnection;
+
+use super::now;
 
 /// A team named as its handle with a capital letter.
 pub fn team(handle: &str) -> Entry {
@@ -58,10 +59,9 @@ pub async fn write(db: &mut PgConnection, entries: Vec<Entry>) -> Vec<i64> {
 /// Drafts and applies edits; answers the number of the change.
 pub async fn change(db: &mut PgConnection, edits: Vec<Edit>) -> i64 {
     let by = Actor::person("ada@example.com", "test");
-    let drafted =
-        changes::draft::<Configuration>(db, edits, None, "a change", &by, clock::now()).await.unwrap();
+    let drafted = changes::draft::<Configuration>(db, edits, None, "a change", &by, now()).await.unwrap();
     let Outcome::Waits(id) = drafted else { panic!("{drafted:?}") };
-    let outcome = changes::apply::<Configuration>(db, id, Some("because"), &by, clock::now()).await.unwrap();
+    let outcome = changes::apply::<Configuration>(db, id, Some("because"), &by, now()).await.unwrap();
     assert!(matches!(outcome, Outcome::At { .. }), "{outcome:?}");
     id
 }

@@ -13,7 +13,7 @@ use sqlx::postgres::PgPoolOptions;
 use tempfile::TempDir;
 use uuid::Uuid;
 
-use gpuledger::clock;
+use super::now;
 
 pub struct TestLedger {
     pub db: PgPool,
@@ -58,8 +58,8 @@ impl TestLedger {
             when_unsure,
             batch_id: Uuid::new_v4(),
             by: "test",
-            submitted_at: clock::now(),
-            now: clock::now(),
+            submitted_at: now(),
+            now: now(),
             progress: Progress::default(),
         };
         ledger::import(&self.db, &self.originals, import).await.unwrap()
@@ -73,7 +73,7 @@ impl TestLedger {
 
     pub async fn undo(&self, delivery: i64) {
         let mut db = self.db.acquire().await.unwrap();
-        let undone = ledger::undo(&mut db, delivery, "test", clock::now()).await.unwrap();
+        let undone = ledger::undo(&mut db, delivery, "test", now()).await.unwrap();
         assert!(matches!(undone, Undone::At(_)), "{undone:?}");
     }
 

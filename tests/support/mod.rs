@@ -8,7 +8,7 @@ pub mod http;
 pub mod ledger;
 pub mod server;
 
-pub use app::TestApp;
+pub use app::{TestApp, now};
 pub use http::Http;
 pub use ledger::{Focus, TestLedger};
 pub use server::{Server, gpuledger};

@@ -17,8 +17,8 @@ const ADMINS: &[Option<Role>] = &[Some(Role::Admin)];
 pub(super) const ROUTES: &[(&str, &str, &str, &[Option<Role>])] = &[
     ("GET", "/", "/", PEOPLE),
     ("GET", "/overview", "/overview", PEOPLE),
-    ("GET", "/overview.json", "/overview.json", PEOPLE),
-    ("GET", "/overview.csv", "/overview.csv", PEOPLE),
+    ("GET", "/overview", "/overview.json", PEOPLE),
+    ("GET", "/overview", "/overview.csv", PEOPLE),
     ("GET", "/spend", "/spend?from=2026-08&to=2026-09", PEOPLE),
     ("GET", "/spend/{period}", "/spend/2026-09", PEOPLE),
     ("GET", "/variance/{period}", "/variance/2026-09", PEOPLE),
@@ -27,12 +27,12 @@ pub(super) const ROUTES: &[(&str, &str, &str, &[Option<Role>])] = &[
     ("GET", "/teams", "/teams", PEOPLE),
     ("GET", "/teams/{team}", "/teams/vision", PEOPLE),
     ("GET", "/teams/{team}/{period}", "/teams/vision/2026-09", PEOPLE),
-    ("GET", "/teams/{team}/{period}/{what}", "/teams/vision/2026-09/statement", PEOPLE),
+    ("GET", "/teams/{team}/{period}/statement", "/teams/vision/2026-09/statement", PEOPLE),
     ("GET", "/experiments", "/experiments", PEOPLE),
     ("GET", "/experiments/during/{period}", "/experiments/during/2026-09", PEOPLE),
     ("GET", "/experiments/compare", "/experiments/compare", PEOPLE),
-    ("GET", "/experiments/compare.json", "/experiments/compare.json", PEOPLE),
-    ("GET", "/experiments/compare.csv", "/experiments/compare.csv", PEOPLE),
+    ("GET", "/experiments/compare", "/experiments/compare.json", PEOPLE),
+    ("GET", "/experiments/compare", "/experiments/compare.csv", PEOPLE),
     ("GET", "/experiments/{experiment}", "/experiments/exp-1", PEOPLE),
     ("POST", "/experiments/{experiment}/change", "/experiments/exp-1/change", FINANCE),
     ("POST", "/experiments/{experiment}/merge", "/experiments/exp-1/merge", FINANCE),
@@ -54,8 +54,8 @@ pub(super) const ROUTES: &[(&str, &str, &str, &[Option<Role>])] = &[
     ("GET", "/access", "/access", PEOPLE),
     ("GET", "/glossary", "/glossary", PEOPLE),
     ("GET", "/imports", "/imports", FINANCE),
-    ("GET", "/imports.json", "/imports.json", FINANCE),
-    ("GET", "/imports.csv", "/imports.csv", FINANCE),
+    ("GET", "/imports", "/imports.json", FINANCE),
+    ("GET", "/imports", "/imports.csv", FINANCE),
     ("POST", "/imports", "/imports", FINANCE),
     ("GET", "/imports/batches/{batch}", "/imports/batches/67e55044-10b1-426f-9247-bb680e5fe0c8", FINANCE),
     (
@@ -72,7 +72,7 @@ pub(super) const ROUTES: &[(&str, &str, &str, &[Option<Role>])] = &[
     ),
     ("GET", "/imports/{delivery}", "/imports/1", FINANCE),
     ("GET", "/imports/{delivery}/changes/{by}", "/imports/1/changes/service", FINANCE),
-    ("GET", "/imports/{delivery}/rejections.csv", "/imports/1/rejections.csv", FINANCE),
+    ("GET", "/imports/{delivery}/rejections", "/imports/1/rejections.csv", FINANCE),
     ("GET", "/imports/{delivery}/files/{file}", "/imports/1/files/0", FINANCE),
     ("GET", "/imports/{delivery}/files/{file}/rejected", "/imports/1/files/0/rejected", FINANCE),
     ("POST", "/imports/{delivery}/explain", "/imports/1/explain", FINANCE),
@@ -85,7 +85,7 @@ pub(super) const ROUTES: &[(&str, &str, &str, &[Option<Role>])] = &[
     ("POST", "/imports/{delivery}/load-again", "/imports/1/load-again", FINANCE),
     ("POST", "/imports/{delivery}/files", "/imports/1/files", FINANCE),
     ("GET", "/storage", "/storage", FINANCE),
-    ("GET", "/storage.json", "/storage.json", FINANCE),
+    ("GET", "/storage", "/storage.json", FINANCE),
     ("POST", "/storage", "/storage", ADMINS),
     ("POST", "/storage/archive", "/storage/archive", ADMINS),
     ("GET", "/invoices", "/invoices", FINANCE),
@@ -93,53 +93,53 @@ pub(super) const ROUTES: &[(&str, &str, &str, &[Option<Role>])] = &[
     ("POST", "/invoices/{period}", "/invoices/2026-09", FINANCE),
     ("POST", "/invoices/{period}/remove", "/invoices/2026-09/remove", FINANCE),
     ("GET", "/budgets", "/budgets", PEOPLE),
-    ("GET", "/budgets.json", "/budgets.json", PEOPLE),
-    ("GET", "/budgets.csv", "/budgets.csv", PEOPLE),
+    ("GET", "/budgets", "/budgets.json", PEOPLE),
+    ("GET", "/budgets", "/budgets.csv", PEOPLE),
     ("POST", "/budgets", "/budgets", FINANCE),
     ("GET", "/budgets/{budget}", "/budgets/1", PEOPLE),
     ("POST", "/budgets/{budget}", "/budgets/1", FINANCE),
     ("POST", "/budgets/{budget}/end", "/budgets/1/end", FINANCE),
     ("POST", "/budgets/{budget}/remove", "/budgets/1/remove", FINANCE),
     ("GET", "/quantities", "/quantities", FINANCE),
-    ("GET", "/quantities.json", "/quantities.json", FINANCE),
-    ("GET", "/quantities.csv", "/quantities.csv", FINANCE),
+    ("GET", "/quantities", "/quantities.json", FINANCE),
+    ("GET", "/quantities", "/quantities.csv", FINANCE),
     ("POST", "/quantities", "/quantities", FINANCE),
     ("POST", "/quantities/file", "/quantities/file", FINANCE),
     ("POST", "/quantities/remove", "/quantities/remove", FINANCE),
     ("GET", "/unallocated", "/unallocated", FINANCE),
     ("GET", "/unallocated/{period}", "/unallocated/2026-09", FINANCE),
     ("GET", "/scenarios", "/scenarios", PEOPLE),
-    ("GET", "/scenarios.json", "/scenarios.json", PEOPLE),
-    ("GET", "/scenarios.csv", "/scenarios.csv", PEOPLE),
+    ("GET", "/scenarios", "/scenarios.json", PEOPLE),
+    ("GET", "/scenarios", "/scenarios.csv", PEOPLE),
     ("POST", "/scenarios", "/scenarios", PEOPLE),
     ("POST", "/scenarios/file", "/scenarios/file", PEOPLE),
     ("GET", "/scenarios/new", "/scenarios/new?from=2026-09", PEOPLE),
-    ("GET", "/scenarios/new.json", "/scenarios/new.json?from=2026-09", PEOPLE),
-    ("GET", "/scenarios/new.csv", "/scenarios/new.csv?from=2026-09", PEOPLE),
-    ("GET", "/scenarios/new.toml", "/scenarios/new.toml?from=2026-09", PEOPLE),
+    ("GET", "/scenarios/new", "/scenarios/new.json?from=2026-09", PEOPLE),
+    ("GET", "/scenarios/new", "/scenarios/new.csv?from=2026-09", PEOPLE),
+    ("GET", "/scenarios/new", "/scenarios/new.toml?from=2026-09", PEOPLE),
     ("GET", "/scenarios/templates/{template}", "/scenarios/templates/none", PEOPLE),
     ("GET", "/scenarios/calculators", "/scenarios/calculators", PEOPLE),
     ("GET", "/scenarios/calculators/{calculator}", "/scenarios/calculators/spot", PEOPLE),
     ("GET", "/scenarios/{scenario}", "/scenarios/1", PEOPLE),
     ("POST", "/scenarios/{scenario}", "/scenarios/1", PEOPLE),
     ("GET", "/scenarios/{scenario}/versions", "/scenarios/1/versions", PEOPLE),
-    ("GET", "/scenarios/{scenario}/versions.json", "/scenarios/1/versions.json", PEOPLE),
+    ("GET", "/scenarios/{scenario}/versions", "/scenarios/1/versions.json", PEOPLE),
     ("POST", "/scenarios/{scenario}/share", "/scenarios/1/share", PEOPLE),
     ("POST", "/scenarios/{scenario}/unshare", "/scenarios/1/unshare", PEOPLE),
     ("POST", "/scenarios/{scenario}/remove", "/scenarios/1/remove", PEOPLE),
     ("POST", "/scenarios/{scenario}/bring-back", "/scenarios/1/bring-back", PEOPLE),
     ("GET", "/scenarios/claims", "/scenarios/claims", PEOPLE),
-    ("GET", "/scenarios/claims.json", "/scenarios/claims.json", PEOPLE),
+    ("GET", "/scenarios/claims", "/scenarios/claims.json", PEOPLE),
     ("GET", "/rates", "/rates", FINANCE),
-    ("GET", "/rates.json", "/rates.json", FINANCE),
-    ("GET", "/rates.csv", "/rates.csv", FINANCE),
+    ("GET", "/rates", "/rates.json", FINANCE),
+    ("GET", "/rates", "/rates.csv", FINANCE),
     ("POST", "/rates", "/rates", FINANCE),
     ("POST", "/rates/file", "/rates/file", FINANCE),
     ("POST", "/rates/remove", "/rates/remove", FINANCE),
     ("POST", "/rates/reporting-currency", "/rates/reporting-currency", FINANCE),
     ("GET", "/rules", "/rules", FINANCE),
-    ("GET", "/rules.json", "/rules.json", FINANCE),
-    ("GET", "/rules.csv", "/rules.csv", FINANCE),
+    ("GET", "/rules", "/rules.json", FINANCE),
+    ("GET", "/rules", "/rules.csv", FINANCE),
     ("GET", "/rules/new", "/rules/new", FINANCE),
     ("GET", "/rules/{rule}", "/rules/1", FINANCE),
     ("GET", "/shared-costs", "/shared-costs", FINANCE),
@@ -149,8 +149,8 @@ pub(super) const ROUTES: &[(&str, &str, &str, &[Option<Role>])] = &[
     ("GET", "/organization/{sheet}/{entry}", "/organization/teams/1", FINANCE),
     ("GET", "/labels/{label}", "/labels/team", FINANCE),
     ("GET", "/changes", "/changes", FINANCE),
-    ("GET", "/changes.json", "/changes.json", FINANCE),
-    ("GET", "/changes.csv", "/changes.csv", FINANCE),
+    ("GET", "/changes", "/changes.json", FINANCE),
+    ("GET", "/changes", "/changes.csv", FINANCE),
     ("GET", "/changes/{change}", "/changes/1", FINANCE),
     ("POST", "/rules/new", "/rules/new", FINANCE),
     ("POST", "/rules/{rule}", "/rules/1", FINANCE),
@@ -170,8 +170,8 @@ pub(super) const ROUTES: &[(&str, &str, &str, &[Option<Role>])] = &[
     ("POST", "/changes/{kind}/{change}/apply", "/changes/allocation/1/apply", ADMINS),
     ("POST", "/changes/{kind}/{change}/undo", "/changes/allocation/1/undo", ADMINS),
     ("GET", "/clusters", "/clusters", FINANCE),
-    ("GET", "/clusters.json", "/clusters.json", FINANCE),
-    ("GET", "/clusters.csv", "/clusters.csv", FINANCE),
+    ("GET", "/clusters", "/clusters.json", FINANCE),
+    ("GET", "/clusters", "/clusters.csv", FINANCE),
     ("GET", "/clusters/new", "/clusters/new", FINANCE),
     ("POST", "/clusters/new", "/clusters/new", FINANCE),
     ("GET", "/clusters/new/figure", "/clusters/new/figure", FINANCE),
@@ -186,19 +186,19 @@ pub(super) const ROUTES: &[(&str, &str, &str, &[Option<Role>])] = &[
     ("GET", "/asset-register/entries/{entry}", "/asset-register/entries/1", FINANCE),
     ("POST", "/asset-register/entries/{entry}", "/asset-register/entries/1", FINANCE),
     ("POST", "/asset-register/entries/{entry}/remove", "/asset-register/entries/1/remove", FINANCE),
-    ("GET", "/asset-register/changes.json", "/asset-register/changes.json", FINANCE),
+    ("GET", "/asset-register/changes", "/asset-register/changes.json", FINANCE),
     ("GET", "/asset-register/changes/{change}", "/asset-register/changes/1", FINANCE),
     ("POST", "/changes/readings/{change}/undo", "/changes/readings/1/undo", FINANCE),
     ("GET", "/prices", "/prices", PEOPLE),
-    ("GET", "/prices.json", "/prices.json", PEOPLE),
-    ("GET", "/prices.csv", "/prices.csv", PEOPLE),
+    ("GET", "/prices", "/prices.json", PEOPLE),
+    ("GET", "/prices", "/prices.csv", PEOPLE),
     ("GET", "/prices/new", "/prices/new", FINANCE),
     ("POST", "/prices/new", "/prices/new", FINANCE),
     ("POST", "/prices/file", "/prices/file", FINANCE),
     ("GET", "/prices/offers/{offer}", "/prices/offers/0123456789abcdef", FINANCE),
     ("POST", "/prices/offers/{offer}", "/prices/offers/0123456789abcdef", FINANCE),
     ("POST", "/prices/offers/{offer}/remove", "/prices/offers/0123456789abcdef/remove", FINANCE),
-    ("GET", "/prices/changes.json", "/prices/changes.json", FINANCE),
+    ("GET", "/prices/changes", "/prices/changes.json", FINANCE),
     ("GET", "/prices/changes/{change}", "/prices/changes/1", FINANCE),
     ("GET", "/people", "/people", ADMINS),
     ("POST", "/people", "/people", ADMINS),
@@ -210,8 +210,8 @@ pub(super) const ROUTES: &[(&str, &str, &str, &[Option<Role>])] = &[
     ("POST", "/people/{person}/link", "/people/1/link", ADMINS),
     ("POST", "/people/{person}/tokens/{token}/revoke", "/people/1/tokens/1/revoke", ADMINS),
     ("GET", "/audit", "/audit", ADMINS),
-    ("GET", "/audit.json", "/audit.json", ADMINS),
-    ("GET", "/audit.csv", "/audit.csv", ADMINS),
+    ("GET", "/audit", "/audit.json", ADMINS),
+    ("GET", "/audit", "/audit.csv", ADMINS),
     ("GET", "/assets/{file}", "/assets/app.css", NOBODY),
     ("GET", "/healthz", "/healthz", NOBODY),
     ("GET", "/readyz", "/readyz", NOBODY),
@@ -225,6 +225,8 @@ fn every_route_is_listed_here() {
     let mut listed: Vec<_> = ROUTES.iter().map(|(method, path, ..)| format!("{method} {path}")).collect();
     stated.sort();
     listed.sort();
+    // A page and its files are one route.
+    listed.dedup();
     assert_eq!(stated, listed);
 }
 
@@ -254,6 +256,24 @@ async fn every_route_answers_whom_it_is_for_and_nobody_else(db: PgPool) {
             );
         }
     }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn page_without_files_has_no_address_with_a_suffix(db: PgPool) {
+    let mut admin = TestApp::new(db).signed_in(Role::Admin).await;
+    let routes = web::routes();
+    let has_files = |path: &str| routes.stated().iter().any(|line| line.path == path && line.has_files);
+    let pages = ROUTES.iter().filter(|(method, path, ..)| *method == "GET" && !has_files(path));
+    let mut tried = 0;
+    for (_, path, address, _) in pages.filter(|(_, path, ..)| !path.starts_with("/assets/")) {
+        let page = address.split('?').next().unwrap().trim_end_matches(".csv");
+        for suffix in [".json", ".toml"] {
+            let answer = admin.get(&format!("{page}{suffix}")).await;
+            assert_eq!(answer.status, StatusCode::NOT_FOUND, "{path}: {page}{suffix}");
+            tried += 1;
+        }
+    }
+    assert!(tried > 20, "{tried}");
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

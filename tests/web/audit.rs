@@ -14,7 +14,7 @@ use sqlx::PgPool;
 
 use crate::support::app::PASSWORD;
 use crate::support::configuration::{pool, rule, team, to_team, write};
-use crate::support::{Focus, TestApp, html};
+use crate::support::{Focus, TestApp, html, now};
 
 /// How a writing route is used with success.
 enum Use {
@@ -331,7 +331,7 @@ async fn written(app: &TestApp) {
     let mut db = app.db.acquire().await.unwrap();
     let rules = [1, 2].map(|place| rule(place, "service", &format!("s{place}"), to_team("vision")));
     let others =
-        [Entry::Pool(pool("network", Split::Evenly)), team(&format!("t{}", clock::now().timestamp_micros()))];
+        [Entry::Pool(pool("network", Split::Evenly)), team(&format!("t{}", now().timestamp_micros()))];
     write(&mut db, rules.into_iter().chain(others).collect()).await;
 }
 
@@ -344,10 +344,9 @@ async fn proposed(app: &TestApp) {
     let edits = vec![onprem::Edit { id: *id, before: Some(entry.clone()), after: None }];
     let about = changes::About { summary: "without support", reason: None };
     let by = Actor::person("ada@example.com", "test");
-    let outcome =
-        changes::change::<onprem::AssetRegister>(&mut db, edits, about, Right::Propose, &by, clock::now())
-            .await
-            .unwrap();
+    let outcome = changes::change::<onprem::AssetRegister>(&mut db, edits, about, Right::Propose, &by, now())
+        .await
+        .unwrap();
     assert!(matches!(outcome, changes::Outcome::Waits(_)), "{outcome:?}");
 }
 
@@ -500,7 +499,7 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
             }
             Use::Link if *path == "/setup/{token}" => {
                 let mut db = ada.db.acquire().await.unwrap();
-                let token = setup::ensure(&mut db, &mut clock::dice(), clock::now()).await.unwrap().unwrap();
+                let token = setup::ensure(&mut db, &mut clock::dice(), now()).await.unwrap().unwrap();
                 let address = format!("/setup/{}", token.as_str());
                 ada.submit(&address, &address, &[("email", "ada@example.org"), ("password", PASSWORD)]).await
             }
@@ -721,7 +720,7 @@ async fn sign_ins_that_the_limits_block_leave_one_line_for_each_pause(db: PgPool
 
     // The next pause, and another place: so many lines more.
     let mut db = app.db.acquire().await.unwrap();
-    let later = clock::now() + chrono::TimeDelta::seconds(20);
+    let later = now() + chrono::TimeDelta::seconds(20);
     let mut begin =
         async |address: &str, now| sign_in::begin(&mut db, "ada@example.org", address, now).await.unwrap();
     assert!(matches!(begin("192.0.2.7", later).await, Begun::Checking(_)));

@@ -3,14 +3,13 @@
 use axum::http::StatusCode;
 use gpuledger::accounts::Role;
 use gpuledger::audit::Actor;
-use gpuledger::clock;
 use gpuledger::exchange::{self, Rate};
 use gpuledger::money::Currency;
 use gpuledger::period::BillingMonth;
 use serde_json::Value;
 use sqlx::PgPool;
 
-use crate::support::{TestApp, html};
+use crate::support::{TestApp, html, now};
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn every_calculator_opens_with_its_answer(db: PgPool) {
@@ -110,14 +109,14 @@ async fn amounts_are_converted_into_another_currency_or_asked_for(db: PgPool) {
     assert!(entered.body.contains("more than 60 %"), "{}", entered.body);
 
     let rate = Rate {
-        month: BillingMonth::of(clock::now().date_naive()),
+        month: BillingMonth::of(now().date_naive()),
         currency: Currency::exactly("USD"),
         quoted_in: Currency::exactly("JPY"),
         rate: 150.into(),
         source: "test".into(),
     };
     let mut db = db.acquire().await.unwrap();
-    exchange::set(&mut db, &[rate], &Actor::command_line(None), clock::now()).await.unwrap();
+    exchange::set(&mut db, &[rate], &Actor::command_line(None), now()).await.unwrap();
     let price = |page: &str| html::attributes(page, "#f-on_demand", "value");
     let dollars = finance.get("/scenarios/calculators/spot").await.body;
     assert_eq!(price(&dollars), ["6.88"]);

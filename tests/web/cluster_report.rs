@@ -3,16 +3,15 @@
 use axum::http::StatusCode;
 use chrono::Months;
 use gpuledger::accounts::Role;
-use gpuledger::clock;
 use gpuledger::money::Decimal;
 use serde_json::Value;
 use sqlx::PgPool;
 
-use crate::support::{Focus, TestApp, TestLedger, html};
+use crate::support::{Focus, TestApp, TestLedger, html, now};
 
 /// The first day of the month that was so many months ago.
 fn month(ago: u32) -> String {
-    let day = clock::now().date_naive().checked_sub_months(Months::new(ago)).unwrap();
+    let day = now().date_naive().checked_sub_months(Months::new(ago)).unwrap();
     day.format("%Y-%m").to_string()
 }
 

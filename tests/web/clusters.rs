@@ -568,7 +568,7 @@ async fn nothing_of_it_is_open_to_leads(db: PgPool) {
         .iter()
         .filter(|line| line.path.starts_with("/clusters") || line.path.starts_with("/asset-register"))
         .collect();
-    assert_eq!(own.len(), 19);
+    assert_eq!(own.len(), 17);
     for line in own {
         let path = [
             ("{cluster}", "h100-east"),
@@ -579,6 +579,8 @@ async fn nothing_of_it_is_open_to_leads(db: PgPool) {
         ]
         .iter()
         .fold(line.path.to_owned(), |path, (name, value)| path.replace(name, value));
+        // Its page is a part of another, and its file is not.
+        let path = if path == "/asset-register/changes" { format!("{path}.json") } else { path };
         let request = Request::builder().method(&line.method).uri(&path).header("x-csrf-token", &token);
         let answer = lead.send(request.body(Body::empty()).unwrap()).await;
         assert_eq!(answer.status, StatusCode::FORBIDDEN, "{} {path}", line.method);

@@ -61,8 +61,8 @@ const OF_ALL: &[&str] = &["113508.125", "113,508.12"];
 /// `{own}` is the number of a budget of theirs.
 const SEEN: &[(&str, &[&str])] = &[
     ("/overview", &["/overview", "/overview?cost=billed"]),
-    ("/overview.json", &["/overview.json"]),
-    ("/overview.csv", &["/overview.csv"]),
+    ("/overview", &["/overview.json"]),
+    ("/overview", &["/overview.csv"]),
     (
         "/spend/{period}",
         &[
@@ -124,7 +124,7 @@ const SEEN: &[(&str, &[&str])] = &[
         &["/teams/research/2026-09", "/teams/vision/2026-09", "/teams/research/2026-08..2026-09?cost=billed"],
     ),
     (
-        "/teams/{team}/{period}/{what}",
+        "/teams/{team}/{period}/statement",
         &["/teams/research/2026-09/statement", "/teams/vision/2026-08..2026-09/statement"],
     ),
     (
@@ -138,19 +138,19 @@ const SEEN: &[(&str, &[&str])] = &[
     ),
     ("/experiments/{experiment}", &["/experiments/seg-1", "/experiments/seg-2?period=2026-09"]),
     ("/experiments/compare", &["/experiments/compare?experiment=seg-1&experiment=moonshot"]),
-    ("/experiments/compare.json", &["/experiments/compare.json?experiment=seg-1"]),
-    ("/experiments/compare.csv", &["/experiments/compare.csv?experiment=seg-1"]),
+    ("/experiments/compare", &["/experiments/compare.json?experiment=seg-1"]),
+    ("/experiments/compare", &["/experiments/compare.csv?experiment=seg-1"]),
     ("/budgets", &["/budgets"]),
-    ("/budgets.json", &["/budgets.json"]),
-    ("/budgets.csv", &["/budgets.csv"]),
+    ("/budgets", &["/budgets.json"]),
+    ("/budgets", &["/budgets.csv"]),
     ("/budgets/{budget}", &["/budgets/{own}"]),
     // 1 is shared with research, 2 with nobody.
     ("/scenarios", &["/scenarios"]),
-    ("/scenarios.json", &["/scenarios.json"]),
+    ("/scenarios", &["/scenarios.json"]),
     ("/prices", &["/prices", "/prices?accelerator=nvidia-h100-sxm"]),
-    ("/prices.json", &["/prices.json"]),
-    ("/prices.csv", &["/prices.csv"]),
-    ("/scenarios.csv", &["/scenarios.csv"]),
+    ("/prices", &["/prices.json"]),
+    ("/prices", &["/prices.csv"]),
+    ("/scenarios", &["/scenarios.csv"]),
     (
         "/scenarios/new",
         &[
@@ -169,16 +169,16 @@ const SEEN: &[(&str, &[&str])] = &[
         "/scenarios/new.json",
         &["/scenarios/new.json?from=2026-09", "/scenarios/new.json?from=2026-Q3&team=research"],
     ),
-    ("/scenarios/new.csv", &["/scenarios/new.csv?from=2026-09"]),
-    ("/scenarios/new.toml", &["/scenarios/new.toml?from=2026-09"]),
+    ("/scenarios/new", &["/scenarios/new.csv?from=2026-09"]),
+    ("/scenarios/new", &["/scenarios/new.toml?from=2026-09"]),
     ("/scenarios/templates/{template}", &["/scenarios/templates/{situation}"]),
     ("/scenarios/claims", &["/scenarios/claims"]),
-    ("/scenarios/claims.json", &["/scenarios/claims.json"]),
+    ("/scenarios/claims", &["/scenarios/claims.json"]),
     ("/scenarios/calculators", &["/scenarios/calculators"]),
     ("/scenarios/calculators/{calculator}", &["/scenarios/calculators/spot"]),
     ("/scenarios/{scenario}", &["/scenarios/1", "/scenarios/1?set=/months=6"]),
     ("/scenarios/{scenario}/versions", &["/scenarios/1/versions"]),
-    ("/scenarios/{scenario}/versions.json", &["/scenarios/1/versions.json"]),
+    ("/scenarios/{scenario}/versions", &["/scenarios/1/versions.json"]),
 ];
 
 /// What is not there for a lead, though it is for others. `{theirs}` is the number of a budget of others.

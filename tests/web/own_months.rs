@@ -3,7 +3,6 @@
 
 use axum::http::StatusCode;
 use gpuledger::accounts::Role;
-use gpuledger::clock;
 use gpuledger::money::Decimal;
 use gpuledger::period::BillingMonth;
 use serde_json::{Value, json};
@@ -11,11 +10,11 @@ use sqlx::PgPool;
 
 use super::clusters::{ask, change, entered, load, newest_change, publish, september};
 use crate::support::changes::decide;
-use crate::support::{Focus, TestApp, TestLedger, html};
+use crate::support::{Focus, TestApp, TestLedger, html, now};
 
 /// The months from October to the last that is over.
 fn later_months() -> Vec<String> {
-    let this_month = BillingMonth::of(clock::now().date_naive());
+    let this_month = BillingMonth::of(now().date_naive());
     let october: BillingMonth = "2026-10".parse().unwrap();
     let months = std::iter::successors(Some(october), |month| Some(month.next()));
     months.take_while(|month| *month < this_month).map(|month| month.to_string()).collect()
@@ -273,7 +272,7 @@ async fn no_invoice_is_expected_for_what_is_our_own(db: PgPool) {
 
 /// The month that was so many months ago.
 fn month(ago: u32) -> String {
-    BillingMonth::of(clock::now().date_naive()).minus(ago).to_string()
+    BillingMonth::of(now().date_naive()).minus(ago).to_string()
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

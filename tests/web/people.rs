@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 
 use crate::support::configuration::{team, write};
-use crate::support::{TestApp, html};
+use crate::support::{TestApp, html, now};
 
 const HOSTILE: &str = "\"><script>alert(1)</script>{{7*7}}";
 
@@ -149,7 +149,7 @@ async fn a_link_is_over_after_three_days_and_when_its_owner_is_disabled(db: PgPo
     let by = Actor::command_line(None);
     let mut db = app.db.acquire().await.unwrap();
     let lena = people::find(&mut db, id).await.unwrap().unwrap();
-    let now = clock::now();
+    let now = now();
     let token = link::make(&mut db, &lena, &mut clock::dice(), &by, now).await.unwrap().unwrap();
     let hours = chrono::TimeDelta::hours;
     assert!(link::find(&mut db, &token, now + hours(71)).await.unwrap().is_some());
@@ -288,7 +288,7 @@ async fn of_two_administrators_who_disable_each_other_one_remains(db: PgPool) {
     let by = Actor::command_line(None);
     let disable = async |id| {
         let mut db = app.db.acquire().await.unwrap();
-        manage::disable(&mut db, id, &by, clock::now()).await.unwrap()
+        manage::disable(&mut db, id, &by, now()).await.unwrap()
     };
     let outcomes = tokio::join!(disable(one), disable(other));
     assert!(matches!(outcomes, (Managed::Done, Managed::LastAdmin) | (Managed::LastAdmin, Managed::Done)));

@@ -5,7 +5,6 @@ use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
 use gpuledger::accounts::Role;
 use gpuledger::allocation::Target;
-use gpuledger::clock;
 use gpuledger::money::Decimal;
 use gpuledger::period::{BillingMonth, Period};
 use gpuledger::price_catalogue::Catalogue;
@@ -15,7 +14,7 @@ use sqlx::PgPool;
 use crate::support::app::{Answer, file_head};
 use crate::support::changes::decide;
 use crate::support::configuration::{rule, team, write};
-use crate::support::{Focus, TestApp, TestLedger, html};
+use crate::support::{Focus, TestApp, TestLedger, html, now};
 
 /// Vultr's H100, which the list that is shipped has not.
 pub const ENTERED: [(&str, &str); 8] = [
@@ -448,7 +447,7 @@ async fn prices_in_two_currencies_are_not_compared(db: PgPool) {
 
 /// A ledger with an hour of 8 H100 for 24 dollars in the last quarter that is over.
 async fn with_hours(db: PgPool) -> TestLedger {
-    let quarter = Period::quarter_of(BillingMonth::of(clock::now().date_naive())).previous();
+    let quarter = Period::quarter_of(BillingMonth::of(now().date_naive())).previous();
     let at = format!("{}-05T10", quarter.first());
     let ledger = TestLedger::new(db);
     ledger.deliver("month.csv", Focus::new().hour("acme", "s1", &at, "24", "vision")).await;
@@ -486,7 +485,7 @@ async fn our_own_effective_price_stands_beside_the_list_for_all_but_leads(db: Pg
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn what_was_paid_in_another_currency_is_said_to_be_converted(db: PgPool) {
-    let month = Period::quarter_of(BillingMonth::of(clock::now().date_naive())).previous().first();
+    let month = Period::quarter_of(BillingMonth::of(now().date_naive())).previous().first();
     let ledger = TestLedger::new(db);
     let file = Focus::new().hour("acme", "s1", &format!("{month}-05T10"), "24", "vision").billed_in("EUR");
     ledger.deliver("month.csv", file).await;
@@ -513,7 +512,7 @@ async fn clusters_and_scenarios_compare_with_the_list_that_holds(db: PgPool) {
     let before = json(&mut admin, &added).await;
     let cheap = with(&[("price", "0.50")]);
     assert_eq!(enter(&mut admin, &cheap).await.status, StatusCode::SEE_OTHER);
-    let since = clock::now().date_naive() - chrono::Duration::days(70);
+    let since = now().date_naive() - chrono::Duration::days(70);
     let since = since.format("%Y-%m-01").to_string();
     let fields = [("name", "East"), ("site", "Paris"), ("since", since.as_str())];
     admin.submit("/clusters/new", "/clusters/new", &fields).await;
@@ -555,7 +554,7 @@ async fn a_rate_of_a_scenario_takes_what_we_paid_and_odd_prices_are_told_beside_
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn a_rate_of_a_lead_takes_what_their_teams_paid_and_nothing_of_others(db: PgPool) {
-    let quarter = Period::quarter_of(BillingMonth::of(clock::now().date_naive())).previous();
+    let quarter = Period::quarter_of(BillingMonth::of(now().date_naive())).previous();
     let at = format!("{}-05T10", quarter.first());
     let ledger = TestLedger::new(db);
     ledger.deliver("theirs.csv", Focus::new().hour("acme", "s1", &at, "80", "rivals")).await;

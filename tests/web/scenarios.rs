@@ -12,7 +12,7 @@ use sqlx::PgPool;
 
 use crate::support::app::{Answer, file_head, upload_of};
 use crate::support::configuration::{team, write};
-use crate::support::{TestApp, TestLedger, gpuledger, html};
+use crate::support::{TestApp, TestLedger, gpuledger, html, now};
 
 /// 64 GPUs all day for a year: 560,640 GPU-hours at 3.00 and at 2.50, and a reservation that is too small.
 pub const TEXT: &str = r#"
@@ -789,7 +789,7 @@ async fn a_template_in_another_currency_is_converted_at_a_dated_rate_or_asks_for
     assert_eq!(html::attributes(&typed.body, NODE, "value"), ["56250000"]);
 
     // An exchange rate of the organization is taken, with its month and source.
-    let month = gpuledger::clock::now().format("%Y-%m").to_string();
+    let month = now().format("%Y-%m").to_string();
     let rate = [("month", month.as_str()), ("currency", "USD"), ("rate", "149.5"), ("quoted_in", "JPY")];
     finance.submit("/rates", "/rates", &rate).await;
     let page = finance.get(asked).await;

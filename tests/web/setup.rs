@@ -6,11 +6,11 @@ use gpuledger::audit::Actor;
 use gpuledger::clock;
 use sqlx::PgPool;
 
-use crate::support::{TestApp, html};
+use crate::support::{TestApp, html, now};
 
 async fn link(app: &TestApp) -> Option<String> {
     let mut db = app.db.acquire().await.unwrap();
-    let token = setup::ensure(&mut db, &mut clock::dice(), clock::now()).await.unwrap()?;
+    let token = setup::ensure(&mut db, &mut clock::dice(), now()).await.unwrap()?;
     Some(format!("/setup/{}", token.as_str()))
 }
 
@@ -57,7 +57,7 @@ async fn of_two_at_once_one_gets_in(db: PgPool) {
     let mut tokens = Vec::new();
     for _ in 0..2 {
         let mut db = app.db.acquire().await.unwrap();
-        tokens.push(setup::ensure(&mut db, &mut clock::dice(), clock::now()).await.unwrap().unwrap());
+        tokens.push(setup::ensure(&mut db, &mut clock::dice(), now()).await.unwrap().unwrap());
     }
     let complete = async |token: &Secret, email: &str| {
         let mut db = app.db.acquire().await.unwrap();
@@ -65,7 +65,7 @@ async fn of_two_at_once_one_gets_in(db: PgPool) {
         let by = Actor::person(email.as_str(), "192.0.2.7");
         let person = NewPerson { email, name: None, role: Role::Admin, teams: Vec::new() };
         let opening = Opening { token, browser: Browser::default(), instead_of: None };
-        setup::complete(&mut db, token, &person, "none", &by, opening, clock::now()).await.unwrap()
+        setup::complete(&mut db, token, &person, "none", &by, opening, now()).await.unwrap()
     };
     let (one, other) =
         tokio::join!(complete(&tokens[0], "a@example.org"), complete(&tokens[1], "b@example.org"));
@@ -81,8 +81,8 @@ async fn of_two_at_once_one_gets_in(db: PgPool) {
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn its_link_expires_after_a_day(db: PgPool) {
     let mut db = db.acquire().await.unwrap();
-    let token = setup::ensure(&mut db, &mut clock::dice(), clock::now()).await.unwrap().unwrap();
-    let hours = |n| clock::now() + chrono::TimeDelta::hours(n);
+    let token = setup::ensure(&mut db, &mut clock::dice(), now()).await.unwrap().unwrap();
+    let hours = |n| now() + chrono::TimeDelta::hours(n);
     assert!(setup::is_open(&mut db, &token, hours(23)).await.unwrap());
     assert!(!setup::is_open(&mut db, &token, hours(25)).await.unwrap());
 }

@@ -9,7 +9,7 @@ use sqlx::PgPool;
 use sqlx::postgres::PgPoolOptions;
 
 use crate::support::app::PASSWORD;
-use crate::support::{TestApp, html};
+use crate::support::{TestApp, html, now};
 
 /// What opens a session in a browser that has none.
 fn with(token: &Secret) -> Opening<'_> {
@@ -70,10 +70,10 @@ async fn it_slows_down_who_guesses(db: PgPool) {
     assert!(html::text(&answer.body, "main").contains("Try again in 1"), "{}", answer.body);
 
     // A minute later, or from elsewhere, the owner gets in.
-    let later = clock::now() + chrono::TimeDelta::minutes(1);
+    let later = now() + chrono::TimeDelta::minutes(1);
     let mut db = app.db.acquire().await.unwrap();
     let email = "ada@example.org";
-    let begun = sign_in::begin(&mut db, email, "198.51.100.1", clock::now()).await.unwrap();
+    let begun = sign_in::begin(&mut db, email, "198.51.100.1", now()).await.unwrap();
     assert!(matches!(begun, Begun::Checking(_)));
     let Begun::Checking(mut attempt) = sign_in::begin(&mut db, email, "192.0.2.7", later).await.unwrap()
     else {
@@ -88,7 +88,7 @@ async fn it_slows_down_who_guesses(db: PgPool) {
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn guesses_at_the_same_moment_are_counted_too(db: PgPool) {
     let pool = PgPoolOptions::new().max_connections(20).connect_lazy_with((*db.connect_options()).clone());
-    let now = clock::now();
+    let now = now();
     let attempts = |email: fn(usize) -> String, address: fn(usize) -> String, number: usize| {
         let pool = pool.clone();
         async move {
@@ -127,7 +127,7 @@ async fn it_forgets_sessions_that_are_old_or_idle_and_people_who_are_disabled(db
     let app = TestApp::new(db);
     let user = app.person("ada@example.org", Role::Admin, "none").await;
     let token = Secret::random(&mut clock::dice());
-    let opened = clock::now();
+    let opened = now();
     let days = chrono::TimeDelta::days;
     let mut db = app.db.acquire().await.unwrap();
     assert_eq!(session::open(&mut db, user, "none", with(&token), opened).await.unwrap(), Some(0));
@@ -173,7 +173,7 @@ async fn fail_from_everywhere(app: &TestApp, email: &str, times: u8) {
     let mut db = app.db.acquire().await.unwrap();
     for n in 0..times {
         let address = format!("198.51.100.{n}");
-        sign_in::begin(&mut db, email, &address, clock::now()).await.unwrap();
+        sign_in::begin(&mut db, email, &address, now()).await.unwrap();
     }
 }
 
@@ -186,7 +186,7 @@ async fn strangers_lock_nobody_out_for_long_and_not_at_all_where_they_were_befor
     fail_from_everywhere(&app, "ada@example.org", 40).await;
 
     let mut db = app.db.acquire().await.unwrap();
-    let now = clock::now();
+    let now = now();
     let elsewhere = sign_in::begin(&mut db, "ada@example.org", "203.0.113.9", now).await.unwrap();
     let Begun::Wait { until } = elsewhere else { panic!("guessing from many places is slowed down") };
     assert!(until <= now + chrono::TimeDelta::minutes(1));
@@ -205,12 +205,12 @@ async fn known_place_waits_when_too_many_failed_from_it(db: PgPool) {
     let mut db = app.db.acquire().await.unwrap();
     for n in 0..50 {
         let email = format!("person{n}@example.org");
-        let begun = sign_in::begin(&mut db, &email, &here, clock::now()).await.unwrap();
+        let begun = sign_in::begin(&mut db, &email, &here, now()).await.unwrap();
         assert!(matches!(begun, Begun::Checking(_)), "{n}");
     }
     let answer = app.stranger().submit("/sign-in", "/sign-in", &right).await;
     assert_eq!(answer.status, StatusCode::TOO_MANY_REQUESTS);
-    let later = clock::now() + chrono::TimeDelta::minutes(1);
+    let later = now() + chrono::TimeDelta::minutes(1);
     let begun = sign_in::begin(&mut db, "ada@example.org", &here, later).await.unwrap();
     assert!(matches!(begun, Begun::Checking(_)), "a minute later");
 }
@@ -224,7 +224,7 @@ async fn one_place_does_not_try_everybody(db: PgPool) {
         // Of IPv6 a machine has as many addresses as it likes, all of one network.
         let address = format!("2001:db8:1:2::{n:x}");
         let email = format!("person{n}@example.org");
-        let begun = sign_in::begin(&mut db, &email, &address, clock::now()).await.unwrap();
+        let begun = sign_in::begin(&mut db, &email, &address, now()).await.unwrap();
         waits += u8::from(matches!(begun, Begun::Wait { .. }));
     }
     assert_eq!(waits, 10);
@@ -314,13 +314,13 @@ async fn link_of(app: &TestApp, id: UserId) -> Secret {
     let mut db = app.db.acquire().await.unwrap();
     let person = people::find(&mut db, id).await.unwrap().unwrap();
     let by = Actor::command_line(None);
-    link::make(&mut db, &person, &mut clock::dice(), &by, clock::now()).await.unwrap().unwrap()
+    link::make(&mut db, &person, &mut clock::dice(), &by, now()).await.unwrap().unwrap()
 }
 
 /// An attempt whose password was right just now.
 async fn verified(app: &TestApp) -> Attempt {
     let mut db = app.db.acquire().await.unwrap();
-    let begun = sign_in::begin(&mut db, "ada@example.org", "192.0.2.7", clock::now()).await.unwrap();
+    let begun = sign_in::begin(&mut db, "ada@example.org", "192.0.2.7", now()).await.unwrap();
     let Begun::Checking(mut attempt) = begun else { panic!("waiting") };
     assert!(attempt.verify(PASSWORD.to_owned()).await.unwrap());
     attempt
@@ -332,7 +332,7 @@ async fn a_password_that_was_right_opens_nothing_once_it_was_changed_or_its_owne
     let id = app.person_with_password("ada@example.org", Role::Finance).await;
     app.person("root@example.org", Role::Admin, "none").await;
     let by = Actor::command_line(None);
-    let now = clock::now();
+    let now = now();
     let token = Secret::random(&mut clock::dice());
 
     let attempt = verified(&app).await;

@@ -5,7 +5,6 @@ use gpuledger::accounts::Role;
 use gpuledger::allocation::{Edit, Entry, Months, SharedCostPool, Split, Target, Team};
 use gpuledger::audit::Actor;
 use gpuledger::changes;
-use gpuledger::clock;
 use gpuledger::exchange::{self, Rate};
 use gpuledger::money::{Currency, Decimal};
 use rand_chacha::ChaCha8Rng;
@@ -17,7 +16,7 @@ use crate::allocation::exact;
 use crate::support::app::Answer;
 use crate::support::changes::decide;
 use crate::support::configuration::{change, pool, rule, team, to_pool, write};
-use crate::support::{Focus, TestApp, TestLedger, html};
+use crate::support::{Focus, TestApp, TestLedger, html, now};
 
 fn line(day: &str, account: &str, service: &str, category: &str, cost: &str, tags: &str) -> String {
     let (month, next) =
@@ -336,7 +335,7 @@ async fn a_weight_in_several_currencies_is_told_with_its_rates(db: PgPool) {
     };
     let by = Actor::person("ada@example.com", "test");
     let mut db = ledger.db.acquire().await.unwrap();
-    exchange::set(&mut db, &[rate], &by, clock::now()).await.unwrap();
+    exchange::set(&mut db, &[rate], &by, now()).await.unwrap();
     let common = Entry::Pool(pool("common", Split::DirectCost));
     let entries = vec![
         team("vision"),

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use sqlx::{PgConnection, PgPool};
 
 use super::error::{Error, Result};
-use super::extract::{Client, Db, Form, Visitor, cookie};
+use super::extract::{Client, Db, Form, Now, Visitor, cookie};
 use super::form::Fields;
 use super::layout::Layout;
 use super::observe::Reason;
@@ -50,12 +50,13 @@ struct Page {
     now: DateTime<Utc>,
 }
 
-pub async fn show(_: paths::Account, layout: Layout, visitor: Visitor, mut db: Db) -> Result {
-    respond::html(Page::find(&mut db, layout, &visitor, Fields::default()).await?)
+pub async fn show(_: paths::Account, Now(now): Now, layout: Layout, visitor: Visitor, mut db: Db) -> Result {
+    respond::html(Page::find(&mut db, layout, &visitor, Fields::default(), now).await?)
 }
 
 pub async fn change_password(
     _: paths::AccountPassword,
+    Now(now): Now,
     layout: Layout,
     visitor: Visitor,
     State(settings): State<Arc<Settings>>,
@@ -65,7 +66,6 @@ pub async fn change_password(
 ) -> Result {
     let (person, _) = visitor.in_browser()?;
     let mut fields = Fields::new([("revoke_tokens", &form.revoke_tokens)]);
-    let now = clock::now();
     let begun = attempt::begin_again(&mut *pool.acquire().await?, &person, &client.address, now).await?;
     let mut attempt = match begun {
         Begun::Checking(attempt) => attempt,
@@ -88,7 +88,7 @@ pub async fn change_password(
         let opening = sign_in::opening(&token, &client, &visitor);
         let revokes = form.revoke_tokens == "yes";
         let mut db = pool.acquire().await?;
-        match attempt::change_password(&mut db, &attempt, &hash, revokes, opening, clock::now()).await? {
+        match attempt::change_password(&mut db, &attempt, &hash, revokes, opening, now).await? {
             PasswordChange::Done { tokens_revoked } => {
                 let mut response = sign_in::let_in(person.user_id, &token, &settings, "/account");
                 let sentence = sign_in::changed(tokens_revoked);
@@ -103,7 +103,7 @@ pub async fn change_password(
         attempt::refuse(&mut db, &attempt, now).await?;
         fields.refuse("current", "This is not your password.");
     }
-    let response = respond::refused(Page::find(&mut db, layout, &visitor, fields).await?)?;
+    let response = respond::refused(Page::find(&mut db, layout, &visitor, fields, now).await?)?;
     Ok(if is_right { response } else { Reason::WRONG_PASSWORD.on(response) })
 }
 
@@ -119,9 +119,14 @@ pub async fn change_appearance(
 }
 
 impl Page {
-    async fn find(db: &mut PgConnection, layout: Layout, visitor: &Visitor, fields: Fields) -> Result<Self> {
+    async fn find(
+        db: &mut PgConnection,
+        layout: Layout,
+        visitor: &Visitor,
+        fields: Fields,
+        now: DateTime<Utc>,
+    ) -> Result<Self> {
         let (person, own) = visitor.in_browser()?;
-        let now = clock::now();
         let sessions = session::list(db, person.user_id, Some(&own), now).await?;
         let tokens = token::list(db, person.user_id).await?;
         Ok(Self { layout, person, sessions, tokens, fields, now })

@@ -2,18 +2,18 @@
 
 use crate::accounts::session;
 use crate::audit::Actor;
-use crate::clock;
 use crate::web::error::{Error, Result};
-use crate::web::extract::{CurrentUser, Db, Visitor, cookie};
+use crate::web::extract::{CurrentUser, Db, Now, Visitor, cookie};
 use crate::web::{paths, respond};
 
 pub async fn end(
     path: paths::AccountSession,
+    Now(now): Now,
     CurrentUser(person): CurrentUser,
     by: Actor,
     mut db: Db,
 ) -> Result {
-    let is_ended = session::end(&mut db, &person, path.session, &by, clock::now()).await?;
+    let is_ended = session::end(&mut db, &person, path.session, &by, now).await?;
     let sentence = if is_ended { "That session ended." } else { "Nothing changed: that session was over." };
     let mut response = respond::see_other(paths::Account);
     cookie::leave_flash(&mut response, sentence);
@@ -22,13 +22,14 @@ pub async fn end(
 
 pub async fn end_others(
     _: paths::AccountOtherSessions,
+    Now(now): Now,
     visitor: Visitor,
     CurrentUser(person): CurrentUser,
     by: Actor,
     mut db: Db,
 ) -> Result {
     let own = visitor.session.ok_or(Error::SignedOut)?;
-    let sentence = match session::end_others(&mut db, &person, &own, &by, clock::now()).await? {
+    let sentence = match session::end_others(&mut db, &person, &own, &by, now).await? {
         0 => "There was no other session.".to_owned(),
         1 => "The other session ended.".to_owned(),
         n => format!("The {n} other sessions ended."),

@@ -13,7 +13,7 @@ use crate::audit::Actor;
 use crate::clock;
 use crate::config::Settings;
 use crate::web::error::Result;
-use crate::web::extract::{CurrentUser, Db, Form, Visitor, cookie};
+use crate::web::extract::{CurrentUser, Db, Form, Now, Visitor, cookie};
 use crate::web::form::Fields;
 use crate::web::layout::Layout;
 use crate::web::{filters, paths, respond};
@@ -40,6 +40,7 @@ struct TokenPage {
 
 pub async fn create(
     _: paths::AccountTokens,
+    Now(now): Now,
     layout: Layout,
     visitor: Visitor,
     State(settings): State<Arc<Settings>>,
@@ -48,7 +49,6 @@ pub async fn create(
     Form(form): Form<TokenForm>,
 ) -> Result {
     let (person, _) = visitor.in_browser()?;
-    let now = clock::now();
     let mut fields = Fields::new([("label", &form.label), ("days", &form.days)]);
     let label = fields.check("label", token::label(&form.label));
     let valid_for = fields.check("days", token::lifetime(&form.days));
@@ -66,16 +66,17 @@ pub async fn create(
                 .refuse("label", "You have as many tokens as one can have. Revoke those that nothing uses."),
         }
     }
-    respond::refused(Page::find(&mut db, layout, &visitor, fields).await?)
+    respond::refused(Page::find(&mut db, layout, &visitor, fields, now).await?)
 }
 
 pub async fn revoke(
     path: paths::AccountToken,
+    Now(now): Now,
     CurrentUser(person): CurrentUser,
     by: Actor,
     mut db: Db,
 ) -> Result {
-    let label = token::revoke(&mut db, &person, path.token, &by, clock::now()).await?;
+    let label = token::revoke(&mut db, &person, path.token, &by, now).await?;
     let sentence = label.map_or_else(
         || "Nothing changed: that token was revoked before.".to_owned(),
         |label| format!("The token “{label}” is revoked and opens nothing any more."),

@@ -5,15 +5,17 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
+use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use sqlx::PgConnection;
 
 use super::super::csv::{self, Cell, Record};
 use super::super::error::{Error, Result};
-use super::super::extract::{Db, Form, Query};
+use super::super::extract::{Db, Form, Now, Query};
+use super::super::format::Format;
 use super::super::layout::Layout;
 use super::super::question::Asked;
-use super::super::respond::{self, As, Format};
+use super::super::respond;
 use super::super::{Access, filters, paths};
 use super::rules::sent;
 use super::{OfMonth, configuration_now, is_at_once, reason, send};
@@ -24,7 +26,6 @@ use crate::allocation::{
 };
 use crate::audit::Actor;
 use crate::changes::{self, About, Entry as _};
-use crate::clock;
 use crate::period::BillingMonth;
 use crate::report::{self, Answers, Grouping, Spelling, Spellings, Written, needs_no_entry};
 
@@ -41,14 +42,16 @@ struct Page {
 
 pub async fn show(
     path: paths::Labels,
+    format: Format,
+    Now(now): Now,
     layout: Layout,
     Query(asked): Query<OfMonth>,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
 ) -> Result {
-    let As { value: label, format } = path.label;
+    let label = path.label;
     let month = asked.month(&mut db, &answers).await?;
-    let month = month.unwrap_or_else(|| BillingMonth::of(clock::now().date_naive()));
+    let month = month.unwrap_or_else(|| BillingMonth::of(now.date_naive()));
     let configuration = configuration_now(&mut db).await?;
     let of_month = configuration.of_month(month);
     let spellings = report::spellings(&mut db, &answers, &of_month, label).await?;
@@ -65,12 +68,12 @@ pub async fn show(
 
 impl Page {
     fn labels(&self) -> Vec<(&'static str, String, bool)> {
-        let at = |label: Label| paths::Labels { label: As::page(label) }.to_string();
+        let at = |label: Label| paths::Labels { label }.to_string();
         Label::ALL.map(|label| (label.name(), at(label), label == self.label)).into()
     }
 
     fn during(&self, month: BillingMonth) -> String {
-        format!("{}?month={month}", paths::Labels { label: As::page(self.label) })
+        format!("{}?month={month}", paths::Labels { label: self.label })
     }
 
     fn has_owned(&self) -> bool {
@@ -78,7 +81,7 @@ impl Page {
     }
 
     fn file(&self, suffix: &str) -> String {
-        let page = paths::Labels { label: As::page(self.label) };
+        let page = paths::Labels { label: self.label };
         format!("{page}.{suffix}?month={}", self.spellings.month)
     }
 
@@ -94,7 +97,7 @@ impl Page {
     fn charges(&self, line: &Written) -> String {
         let asked =
             Asked::default().only(&Grouping::Tag(line.tag.clone()), Some(&line.value)).by(Grouping::Service);
-        asked.link(paths::Spend { period: As::page(self.spellings.month.into()) })
+        asked.link(paths::Spend { period: self.spellings.month.into() })
     }
 
     fn can_be_new(&self) -> bool {
@@ -179,6 +182,7 @@ pub struct Wish {
 /// Says which tags mean a label.
 pub async fn say(
     path: paths::LabelMeaning,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     mut db: Db,
@@ -200,7 +204,7 @@ pub async fn say(
         None => Edit { id: new_id(&mut db).await?, before: None, after: Some(after) },
     };
     let summary = format!("Tags that mean {}: {}", label.name().to_lowercase(), keys.join(", "));
-    finish(&layout, &mut db, label, vec![edit], &summary, &form.wish, &by).await
+    finish(&layout, &mut db, label, vec![edit], &summary, &form.wish, (&by, now)).await
 }
 
 /// `to` names what the spelling means; where it is empty, it becomes something of its own.
@@ -219,6 +223,7 @@ pub struct MapForm {
 /// Says what a spelling means.
 pub async fn map(
     path: paths::LabelMap,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     State(answers): State<Arc<Answers>>,
@@ -250,7 +255,7 @@ pub async fn map(
         let edits = spelled(&mut db, &configuration, label, spelling, &form.to).await?;
         (edits, format!("“{spelling}” means {} {}", label.name().to_lowercase(), form.to))
     };
-    finish(&layout, &mut db, label, edits, &summary, &form.wish, &by).await
+    finish(&layout, &mut db, label, edits, &summary, &form.wish, (&by, now)).await
 }
 
 /// An entry that a label calls by this name.
@@ -342,9 +347,9 @@ async fn finish(
     edits: Vec<Edit>,
     summary: &str,
     wish: &Wish,
-    by: &Actor,
+    by: (&Actor, DateTime<Utc>),
 ) -> Result {
-    let page = paths::Labels { label: As::page(label) };
+    let page = paths::Labels { label };
     let back = match wish.month() {
         Some(month) => format!("{page}?month={month}"),
         None => page.to_string(),

@@ -10,6 +10,7 @@ pub mod shared_costs;
 pub mod unallocated;
 
 use axum::response::Response;
+use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use sqlx::PgConnection;
 
@@ -17,26 +18,24 @@ use super::changes::{LONGEST_REASON, conflicts};
 use super::error::{Error, Result};
 use super::extract::cookie;
 use super::layout::Layout;
-use super::respond::As;
 use super::{Access, paths, respond};
 use crate::accounts::Viewer;
 use crate::allocation::{Configuration, Edit, Entry, Label, Sheet};
 use crate::audit::Actor;
 use crate::changes::{self, About, Document as _, Outcome, Problem, Right};
-use crate::clock;
 use crate::period::BillingMonth;
 use crate::report::Answers;
 
 /// The parts of the allocation, as tabs: a name, its address, whether it is this page's.
 pub fn tabs(layout: &Layout) -> Vec<(&'static str, String, bool)> {
-    let sheet = |sheet: Sheet| paths::Organization { sheet: As::page(sheet) }.to_string();
+    let sheet = |sheet: Sheet| paths::Organization { sheet }.to_string();
     let is_at = |below: &str| layout.is_at(below);
     [
         ("Rules", paths::Rules.to_string(), is_at("/rules")),
         ("Unallocated", paths::AnyUnallocated.to_string(), is_at("/unallocated")),
         ("Shared costs", paths::SharedCosts.to_string(), is_at("/shared-costs")),
         ("Organization", sheet(Sheet::Teams), is_at("/organization")),
-        ("Labels", paths::Labels { label: As::page(Label::Team) }.to_string(), is_at("/labels")),
+        ("Labels", paths::Labels { label: Label::Team }.to_string(), is_at("/labels")),
         ("Quantities", paths::Quantities.to_string(), is_at("/quantities")),
         ("Changes", paths::Changes.to_string(), is_at("/changes")),
     ]
@@ -80,12 +79,12 @@ pub async fn send(
     edits: Vec<Edit>,
     about: impl Into<About<'_>>,
     at_once: Option<String>,
-    by: &Actor,
+    (by, now): (&Actor, DateTime<Utc>),
 ) -> Result<Sent> {
     let about = about.into();
     if let Some(back) = at_once {
         let mut response = respond::see_other(back);
-        match changes::change::<Configuration>(db, edits, about, Right::Apply, by, clock::now()).await? {
+        match changes::change::<Configuration>(db, edits, about, Right::Apply, by, now).await? {
             Outcome::At { change, version } => {
                 let sentence = format!("Done: {}. It is version {version}.", about.summary);
                 cookie::leave_undo(&mut response, &sentence, change);
@@ -98,9 +97,9 @@ pub async fn send(
         }
         return Ok(Sent::To(response));
     }
-    Ok(match changes::draft::<Configuration>(db, edits, None, about, by, clock::now()).await? {
+    Ok(match changes::draft::<Configuration>(db, edits, None, about, by, now).await? {
         Outcome::At { change, .. } | Outcome::Waits(change) => {
-            Sent::To(respond::see_other(paths::Change { change: As::page(change) }))
+            Sent::To(respond::see_other(paths::Change { change }))
         }
         Outcome::Nothing | Outcome::Decided => {
             Sent::Refused(vec![problem("this form", "nothing in it was changed")])

@@ -9,10 +9,11 @@ use sqlx::PgPool;
 
 use super::super::csv;
 use super::super::error::{Error, Result};
-use super::super::extract::{Db, Form, Upload};
+use super::super::extract::{Db, Form, Now, Upload};
+use super::super::format::Format;
 use super::super::layout::Layout;
 use super::super::paths;
-use super::super::respond::{self, As, Format};
+use super::super::respond;
 use super::rules::sent;
 use super::{Sent, configuration_now, is_at_once, month, problem, reason, rewrite, send};
 use crate::allocation::{self, Configuration, Edit, Entry, Row, Sheet, identity};
@@ -116,17 +117,17 @@ impl Page {
     }
 
     fn here(&self) -> paths::Organization {
-        paths::Organization { sheet: As::page(self.sheet) }
+        paths::Organization { sheet: self.sheet }
     }
 
     fn sheets(&self) -> Vec<(&'static str, String, bool)> {
-        let at = |sheet: Sheet| paths::Organization { sheet: As::page(sheet) }.to_string();
+        let at = |sheet: Sheet| paths::Organization { sheet }.to_string();
         Sheet::ALL.map(|sheet| (sheet.name(), at(sheet), sheet == self.sheet)).into()
     }
 }
 
-pub async fn index(path: paths::Organization, layout: Layout, mut db: Db) -> Result {
-    let As { value: sheet, format } = path.sheet;
+pub async fn index(path: paths::Organization, format: Format, layout: Layout, mut db: Db) -> Result {
+    let sheet = path.sheet;
     let configuration = configuration_now(&mut db).await?;
     match format {
         Format::Html => respond::html(Page::new(layout, sheet, &configuration)),
@@ -147,12 +148,13 @@ pub async fn index(path: paths::Organization, layout: Layout, mut db: Db) -> Res
 
 pub async fn create(
     path: paths::Organization,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     mut db: Db,
     Form(pairs): Form<Vec<(String, String)>>,
 ) -> Result {
-    let sheet = path.sheet.value;
+    let sheet = path.sheet;
     let configuration = configuration_now(&mut db).await?;
     let form = row_of(sheet, &pairs);
     let why = value(&pairs, "reason").to_owned();
@@ -162,9 +164,9 @@ pub async fn create(
             let summary = format!("New {}", entry.title());
             let about = About { summary: &summary, reason: reason(&why) };
             let edits = vec![Edit { id, before: None, after: Some(entry) }];
-            let back = paths::Organization { sheet: As::page(sheet) };
+            let back = paths::Organization { sheet };
             let at_once = is_at_once(&layout, value(&pairs, "do")).then(|| back.to_string());
-            match send(&mut db, edits, about, at_once, &by).await? {
+            match send(&mut db, edits, about, at_once, (&by, now)).await? {
                 Sent::To(response) => return Ok(response),
                 Sent::Refused(problems) => problems,
             }
@@ -192,6 +194,7 @@ pub async fn edit(path: paths::OrganizationEntry, layout: Layout, mut db: Db) ->
 
 pub async fn change(
     path: paths::OrganizationEntry,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     mut db: Db,
@@ -212,9 +215,9 @@ pub async fn change(
             let summary = format!("Changed {}", before.title());
             let about = About { summary: &summary, reason: reason(&why) };
             let edits = rewrite(&mut db, id, before, after, month).await?;
-            let back = paths::Organization { sheet: As::page(sheet) };
+            let back = paths::Organization { sheet };
             let at_once = is_at_once(&layout, value(&pairs, "do")).then(|| back.to_string());
-            match send(&mut db, edits, about, at_once, &by).await? {
+            match send(&mut db, edits, about, at_once, (&by, now)).await? {
                 Sent::To(response) => return Ok(response),
                 Sent::Refused(problems) => problems,
             }
@@ -236,18 +239,19 @@ pub async fn change(
     })
 }
 
-pub async fn remove(path: paths::OrganizationRemove, by: Actor, mut db: Db) -> Result {
+pub async fn remove(path: paths::OrganizationRemove, Now(now): Now, by: Actor, mut db: Db) -> Result {
     let configuration = configuration_now(&mut db).await?;
     let entry = find(&configuration, path.sheet, path.entry)?;
     let summary = format!("Removed {}", entry.title());
     let edits = vec![Edit { id: path.entry, before: Some(entry.clone()), after: None }];
-    sent(send(&mut db, edits, &summary, None, &by).await?)
+    sent(send(&mut db, edits, &summary, None, (&by, now)).await?)
 }
 
 /// A CSV file: rows that are new are added, rows that there are (by handle and first month) are changed, and rows that
 /// the file lacks stay. All of it becomes one draft, or nothing.
 pub async fn load(
     path: paths::OrganizationFile,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     State(pool): State<PgPool>,
@@ -275,7 +279,7 @@ pub async fn load(
             });
             let edits: Vec<Edit> = edits.collect();
             let summary = format!("{} from {name}", sheet.name());
-            match send(&mut db, edits, &summary, None, &by).await? {
+            match send(&mut db, edits, &summary, None, (&by, now)).await? {
                 Sent::To(response) => return Ok(response),
                 Sent::Refused(problems) => page.problems = problems,
             }

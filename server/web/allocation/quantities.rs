@@ -9,13 +9,13 @@ use sqlx::{PgConnection, PgPool};
 
 use super::super::csv::{self, Cell, Record};
 use super::super::error::{Error, Result};
-use super::super::extract::{Db, Form, Upload, cookie};
+use super::super::extract::{Db, Form, Now, Upload, cookie};
 use super::super::form::Fields;
+use super::super::format::Format;
 use super::super::layout::Layout;
 use super::super::{filters, paths, respond};
 use crate::allocation::{self, Entered, Quantity, QuantityKind};
 use crate::audit::Actor;
-use crate::clock;
 use crate::ledger;
 use crate::money::Decimal;
 use crate::period::{BillingMonth, Period};
@@ -88,21 +88,22 @@ impl Page {
 
 pub async fn index(
     _: paths::Quantities,
+    format: Format,
     layout: Layout,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
 ) -> Result {
-    respond::html(Page::find(layout, &mut db, &answers, Fields::new([("kind", "team")])).await?)
-}
-
-pub async fn index_json(_: paths::QuantitiesJson, State(answers): State<Arc<Answers>>, mut db: Db) -> Result {
-    respond::json(&Everything::find(&mut db, &answers).await?)
-}
-
-/// What was entered, as a file that reads back.
-pub async fn index_csv(_: paths::QuantitiesCsv, mut db: Db) -> Result {
-    let sequence = ledger::sequence(&mut db).await?;
-    csv::answer("quantities", &allocation::quantities(&mut db, None, sequence).await?)
+    match format {
+        Format::Html => {
+            respond::html(Page::find(layout, &mut db, &answers, Fields::new([("kind", "team")])).await?)
+        }
+        Format::Json => respond::json(&Everything::find(&mut db, &answers).await?),
+        // What was entered, as a file that reads back.
+        Format::Csv => {
+            let sequence = ledger::sequence(&mut db).await?;
+            csv::answer("quantities", &allocation::quantities(&mut db, None, sequence).await?)
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -116,6 +117,7 @@ pub struct QuantityForm {
 
 pub async fn set(
     _: paths::Quantities,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     State(answers): State<Arc<Answers>>,
@@ -134,8 +136,7 @@ pub async fn set(
             return respond::refused(Page::find(layout, &mut db, &answers, fields).await?);
         }
     };
-    let entered =
-        allocation::set_quantities(&mut db, std::slice::from_ref(&quantity), &by, clock::now()).await?;
+    let entered = allocation::set_quantities(&mut db, std::slice::from_ref(&quantity), &by, now).await?;
     let Quantity { day, kind, owner, unit, quantity } = quantity;
     let name = kind.name_of(&configuration, &owner);
     let said = format!("{kind} {name} had {quantity} {unit} on {}", day.format("%-d %b %Y"));
@@ -149,6 +150,7 @@ pub async fn set(
 /// All of a file, or nothing.
 pub async fn load(
     _: paths::QuantitiesFile,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     State(answers): State<Arc<Answers>>,
@@ -170,7 +172,7 @@ pub async fn load(
         return respond::refused(Page::find(layout, &mut db, &answers, fields).await?);
     };
     let Entered { sequence, changed, unchanged } =
-        allocation::set_quantities(&mut db, &quantities, &by, clock::now()).await?;
+        allocation::set_quantities(&mut db, &quantities, &by, now).await?;
     let counted = match changed {
         1 => "one quantity is new or changed".to_owned(),
         changed => format!("{changed} quantities are new or changed"),
@@ -191,6 +193,7 @@ pub struct RemoveForm {
 
 pub async fn remove(
     _: paths::QuantitiesRemove,
+    Now(now): Now,
     by: Actor,
     mut db: Db,
     Form(form): Form<RemoveForm>,
@@ -202,7 +205,6 @@ pub async fn remove(
     let kind = QuantityKind::parse(&form.kind)
         .ok_or_else(|| Error::BadRequest("kind: expected team, project or experiment.".to_owned()))?;
     let RemoveForm { owner, unit, .. } = form;
-    let now = clock::now();
     let days = allocation::remove_quantities(&mut db, kind, &owner, &unit, month, &by, now).await?;
     let sentence = match days {
         0 => "Nothing changed: there is no such quantity.".to_owned(),

@@ -9,10 +9,10 @@ use sqlx::PgConnection;
 
 use super::super::csv::{self, Cell, Record};
 use super::super::error::{Error, Result};
-use super::super::extract::{Db, Form, Query};
+use super::super::extract::{Db, Form, Now, Query};
+use super::super::format::Format;
 use super::super::layout::Layout;
 use super::super::question::Asked;
-use super::super::respond::As;
 use super::super::{filters, paths, respond};
 use super::rule_form::{Choices, RuleForm};
 use super::{OfMonth, Sent, configuration_now, rewrite, send};
@@ -97,6 +97,7 @@ async fn lines(
 
 pub async fn index(
     _: paths::Rules,
+    format: Format,
     layout: Layout,
     Query(asked): Query<OfMonth>,
     State(answers): State<Arc<Answers>>,
@@ -104,6 +105,11 @@ pub async fn index(
 ) -> Result {
     let month = asked.month(&mut db, &answers).await?;
     let (lines, claimed, configuration) = lines(&mut db, &answers, month).await?;
+    match format {
+        Format::Json => return respond::json(&lines),
+        Format::Csv => return csv::answer("rules", &lines),
+        Format::Html => {}
+    }
     let amount = |key: Option<&str>| {
         let groups = claimed.iter().flat_map(|spend| &spend.groups);
         groups.filter(|group| group.key.as_deref() == key).map(|group| group.cost.amount).sum()
@@ -121,26 +127,6 @@ pub async fn index(
         currency: claimed.as_ref().and_then(|spend| spend.currency.clone()),
         has_teams: configuration.has_teams(),
     })
-}
-
-pub async fn index_json(
-    _: paths::RulesJson,
-    Query(asked): Query<OfMonth>,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-) -> Result {
-    let month = asked.month(&mut db, &answers).await?;
-    respond::json(&lines(&mut db, &answers, month).await?.0)
-}
-
-pub async fn index_csv(
-    _: paths::RulesCsv,
-    Query(asked): Query<OfMonth>,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-) -> Result {
-    let month = asked.month(&mut db, &answers).await?;
-    csv::answer("rules", &lines(&mut db, &answers, month).await?.0)
 }
 
 #[derive(Template)]
@@ -214,6 +200,7 @@ fn find(configuration: &Configuration, id: i64) -> Result<&Rule> {
 
 pub async fn create(
     _: paths::NewRule,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     State(answers): State<Arc<Answers>>,
@@ -230,7 +217,7 @@ pub async fn create(
             let mut edits = vec![Edit { id, before: None, after: Some(after) }];
             put(&configuration, &mut edits, id, read.position);
             let summary = format!("New rule “{}”", form.name());
-            match send(&mut db, edits, &summary, None, &by).await? {
+            match send(&mut db, edits, &summary, None, (&by, now)).await? {
                 Sent::To(response) => return Ok(response),
                 Sent::Refused(problems) => problems,
             }
@@ -243,6 +230,7 @@ pub async fn create(
 
 pub async fn change(
     path: paths::Rule,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     State(answers): State<Arc<Answers>>,
@@ -261,7 +249,7 @@ pub async fn change(
             let moved = edits.last().map_or(path.rule, |edit| edit.id);
             put(&configuration, &mut edits, moved, read.position);
             let summary = format!("Rule “{}” changed", form.name());
-            match send(&mut db, edits, &summary, None, &by).await? {
+            match send(&mut db, edits, &summary, None, (&by, now)).await? {
                 Sent::To(response) => return Ok(response),
                 Sent::Refused(problems) => problems,
             }
@@ -278,7 +266,13 @@ pub struct MoveForm {
     position: usize,
 }
 
-pub async fn shift(path: paths::RuleMove, by: Actor, mut db: Db, Form(form): Form<MoveForm>) -> Result {
+pub async fn shift(
+    path: paths::RuleMove,
+    Now(now): Now,
+    by: Actor,
+    mut db: Db,
+    Form(form): Form<MoveForm>,
+) -> Result {
     let configuration = configuration_now(&mut db).await?;
     let rule = find(&configuration, path.rule)?;
     let entry = Entry::Rule(rule.clone());
@@ -286,15 +280,15 @@ pub async fn shift(path: paths::RuleMove, by: Actor, mut db: Db, Form(form): For
     put(&configuration, &mut edits, path.rule, form.position);
     let place = form.position.min(configuration.rules().len().saturating_sub(1)) + 1;
     let summary = format!("Rule “{}” moved to place {place}", rule.name);
-    sent(send(&mut db, edits, &summary, None, &by).await?)
+    sent(send(&mut db, edits, &summary, None, (&by, now)).await?)
 }
 
-pub async fn remove(path: paths::RuleRemove, by: Actor, mut db: Db) -> Result {
+pub async fn remove(path: paths::RuleRemove, Now(now): Now, by: Actor, mut db: Db) -> Result {
     let configuration = configuration_now(&mut db).await?;
     let rule = find(&configuration, path.rule)?;
     let edits = vec![Edit { id: path.rule, before: Some(Entry::Rule(rule.clone())), after: None }];
     let summary = format!("Rule “{}” removed", rule.name);
-    sent(send(&mut db, edits, &summary, None, &by).await?)
+    sent(send(&mut db, edits, &summary, None, (&by, now)).await?)
 }
 
 /// For what has no form to show problems in.
@@ -381,7 +375,7 @@ impl Line {
     /// What it claims, as the spend page shows it.
     fn charges(&self, month: BillingMonth) -> String {
         let asked = Asked::default().only(&Grouping::Rule, Some(&self.id.to_string())).by(Grouping::Service);
-        asked.link(paths::Spend { period: As::page(month.into()) })
+        asked.link(paths::Spend { period: month.into() })
     }
 }
 

@@ -6,7 +6,7 @@ use askama::Template;
 use axum::extract::State;
 
 use super::super::error::{Error, Result};
-use super::super::extract::{Db, Form};
+use super::super::extract::{Db, Form, Now};
 use super::super::layout::Layout;
 use super::super::{filters, paths, respond};
 use super::rules::sent;
@@ -246,6 +246,7 @@ fn find(configuration: &Configuration, id: i64) -> Result<&SharedCostPool> {
 
 pub async fn create(
     _: paths::NewSharedCosts,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     mut db: Db,
@@ -261,7 +262,7 @@ pub async fn create(
             let about = About { summary: &summary, reason: reason(form.value("reason")) };
             let edits =
                 vec![Edit { id, before: None, after: Some(Entry::Pool(SharedCostPool { months, ..pool })) }];
-            match send(&mut db, edits, about, None, &by).await? {
+            match send(&mut db, edits, about, None, (&by, now)).await? {
                 Sent::To(response) => return Ok(response),
                 Sent::Refused(problems) => problems,
             }
@@ -273,6 +274,7 @@ pub async fn create(
 
 pub async fn change(
     path: paths::SharedCost,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     mut db: Db,
@@ -289,7 +291,7 @@ pub async fn change(
             // Its handle is what rules and other pools know it by.
             let after = Entry::Pool(SharedCostPool { months, handle: known.handle.clone(), ..pool });
             let edits = rewrite(&mut db, path.pool, &Entry::Pool(known.clone()), after, since).await?;
-            match send(&mut db, edits, about, None, &by).await? {
+            match send(&mut db, edits, about, None, (&by, now)).await? {
                 Sent::To(response) => return Ok(response),
                 Sent::Refused(problems) => problems,
             }
@@ -299,12 +301,12 @@ pub async fn change(
     respond::refused(FormPage::new(layout, Some(path.pool), form, &configuration, problems))
 }
 
-pub async fn remove(path: paths::SharedCostsRemove, by: Actor, mut db: Db) -> Result {
+pub async fn remove(path: paths::SharedCostsRemove, Now(now): Now, by: Actor, mut db: Db) -> Result {
     let configuration = configuration_now(&mut db).await?;
     let pool = find(&configuration, path.pool)?;
     let edits = vec![Edit { id: path.pool, before: Some(Entry::Pool(pool.clone())), after: None }];
     let summary = format!("Shared costs “{}” removed", pool.name);
-    sent(send(&mut db, edits, &summary, None, &by).await?)
+    sent(send(&mut db, edits, &summary, None, (&by, now)).await?)
 }
 
 /// Whether a rule sends costs to a pool, or another pool hands on to it.

@@ -8,15 +8,14 @@ use axum::extract::State;
 use super::super::csv::{self, Cell, Record};
 use super::super::default_month::in_one_currency;
 use super::super::error::Result;
-use super::super::extract::{CurrentUser, Db, Query};
+use super::super::extract::{CurrentUser, Db, Now, Query};
+use super::super::format::Format;
 use super::super::layout::{Layout, Pages};
 use super::super::question::Asked;
-use super::super::respond::{As, Format};
 use super::super::{choices, filters, paths, respond};
 use crate::accounts::Viewer;
 use crate::allocation::{Field, How, Suggestion};
 use crate::chart;
-use crate::clock;
 use crate::exchange;
 use crate::money::{Currency, Decimal};
 use crate::period::{BillingMonth, Period};
@@ -45,26 +44,28 @@ struct Page {
 /// The month that was billed last, or this one; of several currencies all in one.
 pub async fn latest(
     _: paths::AnyUnallocated,
+    Now(now): Now,
     Query(pairs): Query<Vec<(String, String)>>,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
 ) -> Result {
     let asked = Asked::read(pairs)?;
     let month = answers.latest_month(&mut db, &Viewer::Everything).await?;
-    let month = month.unwrap_or_else(|| BillingMonth::of(clock::now().date_naive()));
+    let month = month.unwrap_or_else(|| BillingMonth::of(now.date_naive()));
     let asked = in_one_currency(&mut db, &answers, asked, month, &Viewer::Everything).await?;
-    Ok(respond::see_other(asked.link(paths::Unallocated { period: As::page(month.into()) })))
+    Ok(respond::see_other(asked.link(paths::Unallocated { period: month.into() })))
 }
 
 pub async fn show(
     path: paths::Unallocated,
+    format: Format,
     layout: Layout,
     CurrentUser(person): CurrentUser,
     Query(pairs): Query<Vec<(String, String)>>,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
 ) -> Result {
-    let As { value: period, format } = path.period;
+    let period = path.period;
     let mut asked = Asked::read(pairs)?;
     let question = asked.question(period, person.viewer());
     let limit = asked.limit.map(|limit| i64::try_from(limit).unwrap_or(i64::MAX));
@@ -92,12 +93,12 @@ pub async fn show(
 
 impl Page {
     fn at(&self, asked: &Asked) -> String {
-        asked.link(paths::Unallocated { period: As::page(self.period) })
+        asked.link(paths::Unallocated { period: self.period })
     }
 
     fn during(&self, period: Period) -> String {
         let asked = Asked { page: 1, ..self.asked.clone() };
-        asked.link(paths::Unallocated { period: As::page(period) })
+        asked.link(paths::Unallocated { period })
     }
 
     fn has_owned(&self) -> bool {
@@ -203,7 +204,7 @@ impl Page {
     /// The charges of a key.
     fn charges(&self, key: &UnallocatedKey) -> String {
         let asked = Asked { page: 1, filters: Vec::new(), ..self.asked.clone() };
-        let list = asked.link(paths::Charges { period: As::page(self.period) });
+        let list = asked.link(paths::Charges { period: self.period });
         format!("{list}{}key={}", if list.contains('?') { '&' } else { '?' }, key.charge_key_id)
     }
 

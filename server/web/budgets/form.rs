@@ -1,12 +1,12 @@
 //! The form of a budget, and what becomes of a wish to change one.
 
+use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use sqlx::PgConnection;
 
 use crate::allocation::{Budget, BudgetOf, BudgetPeriod, Configuration, Edit, Entry, Months};
 use crate::audit::Actor;
 use crate::changes::{self, About, Outcome, Problem, Right};
-use crate::clock;
 use crate::money::Currency;
 use crate::period::BillingMonth;
 use crate::report::{Answers, Error, Unconverted};
@@ -193,10 +193,10 @@ pub async fn write(
     db: &mut PgConnection,
     edit: Edit,
     about: impl Into<About<'_>>,
-    by: &Actor,
+    (by, now): (&Actor, DateTime<Utc>),
 ) -> sqlx::Result<Done> {
     let edits = vec![edit];
-    Ok(match changes::change::<Configuration>(db, edits, about, Right::Apply, by, clock::now()).await? {
+    Ok(match changes::change::<Configuration>(db, edits, about, Right::Apply, by, now).await? {
         Outcome::At { change, .. } => Done::Written(change),
         Outcome::Nothing | Outcome::Waits(_) | Outcome::Decided => Done::Nothing,
         Outcome::Refused(problems) => Done::Refused(problems),

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
+use chrono::NaiveDate;
 use sqlx::PgConnection;
 
 use form::{BudgetForm, Done};
@@ -14,17 +15,16 @@ use form::{BudgetForm, Done};
 use super::allocation::reason;
 use super::csv::{self, Cell, Record};
 use super::error::Result;
-use super::extract::{CurrentUser, Db, Form, cookie};
+use super::extract::{CurrentUser, Db, Form, Now, cookie};
 use super::form::Fields;
+use super::format::Format;
 use super::layout::Layout;
 use super::question::Asked;
-use super::respond::As;
 use super::{Access, filters, paths, respond};
 use crate::accounts::Viewer;
 use crate::allocation::{BudgetOf, Edit, Entry};
 use crate::audit::Actor;
 use crate::changes::{self, About, Problem};
-use crate::clock;
 use crate::exchange;
 use crate::money::Currency;
 use crate::period::{BillingMonth, Period};
@@ -52,6 +52,7 @@ impl Page {
         answers: &Answers,
         viewer: &Viewer,
         fields: Option<Fields>,
+        today: NaiveDate,
     ) -> Result<Self> {
         let it = answers.budgets(db, viewer).await?;
         let configuration = answers.configuration(db, it.sequence).await?;
@@ -60,7 +61,7 @@ impl Page {
         let fields = if let Some(fields) = fields {
             fields
         } else {
-            let first = it.month.unwrap_or_else(|| BillingMonth::of(clock::now().date_naive()));
+            let first = it.month.unwrap_or_else(|| BillingMonth::of(today));
             form::empty(exchange::reporting_currency(db).await?.as_ref(), first)
         };
         Ok(Self {
@@ -92,34 +93,26 @@ impl Page {
 
 pub async fn index(
     _: paths::Budgets,
+    format: Format,
+    Now(now): Now,
     layout: Layout,
     CurrentUser(person): CurrentUser,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
 ) -> Result {
-    respond::html(Page::find(layout, &mut db, &answers, &person.viewer(), None).await?)
-}
-
-pub async fn index_json(
-    _: paths::BudgetsJson,
-    CurrentUser(person): CurrentUser,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-) -> Result {
-    respond::json(&answers.budgets(&mut db, &person.viewer()).await?)
-}
-
-pub async fn index_csv(
-    _: paths::BudgetsCsv,
-    CurrentUser(person): CurrentUser,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-) -> Result {
-    csv::answer("budgets", &answers.budgets(&mut db, &person.viewer()).await?.budgets)
+    let viewer = person.viewer();
+    match format {
+        Format::Html => {
+            respond::html(Page::find(layout, &mut db, &answers, &viewer, None, now.date_naive()).await?)
+        }
+        Format::Json => respond::json(&answers.budgets(&mut db, &viewer).await?),
+        Format::Csv => csv::answer("budgets", &answers.budgets(&mut db, &viewer).await?.budgets),
+    }
 }
 
 pub async fn add(
     _: paths::Budgets,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     State(answers): State<Arc<Answers>>,
@@ -137,7 +130,7 @@ pub async fn add(
             let words = form::in_words(&configuration, &budget);
             let edit = Edit { id, before: None, after: Some(Entry::Budget(budget)) };
             let about = About { summary: &format!("New {words}"), reason: reason(&form.reason) };
-            match form::write(&mut db, edit, about, &by).await? {
+            match form::write(&mut db, edit, about, (&by, now)).await? {
                 Done::Written(change) => {
                     let sentence = format!("There is a new {words}.");
                     return Ok(written(paths::Budgets, &sentence, change));
@@ -147,7 +140,8 @@ pub async fn add(
             }
         }
     }
-    let page = Page::find(layout, &mut db, &answers, &Viewer::Everything, Some(fields)).await?;
+    let page =
+        Page::find(layout, &mut db, &answers, &Viewer::Everything, Some(fields), now.date_naive()).await?;
     respond::refused(Page { problems, ..page })
 }
 
@@ -166,13 +160,13 @@ fn written(path: impl std::fmt::Display, sentence: &str, change: i64) -> axum::r
 
 impl BudgetLine {
     pub fn href(&self) -> String {
-        paths::Budget { budget: As::page(self.id) }.to_string()
+        paths::Budget { budget: self.id }.to_string()
     }
 
     /// What was spent in a period, in a currency: the page of the team, else spend.
     pub fn charges_in(&self, period: &Period, currency: &Currency) -> String {
         let asked = Asked { convert_into: Some(currency.clone()), ..Asked::default() };
-        let period = As::page(*period);
+        let period = *period;
         let (dimension, handle) = match &self.of {
             BudgetOf::Team(team) => return asked.link(paths::Team { team: team.clone(), period }),
             BudgetOf::Project(handle) => (Grouping::Project, handle),

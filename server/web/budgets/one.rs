@@ -5,9 +5,11 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 use chrono::Datelike as _;
+use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use sqlx::PgConnection;
 
+use super::super::format::Format;
 use super::form::{self, BudgetForm, Done};
 use super::{NOTHING, back, written};
 use crate::accounts::Viewer;
@@ -22,10 +24,9 @@ use crate::report::{Answers, BudgetDay, BudgetPage};
 use crate::web::allocation::reason;
 use crate::web::csv::{self, Cell, Record};
 use crate::web::error::{Error, Result};
-use crate::web::extract::{CurrentUser, Db, Form};
+use crate::web::extract::{CurrentUser, Db, Form, Now};
 use crate::web::form::Fields;
 use crate::web::layout::Layout;
-use crate::web::respond::{As, Format};
 use crate::web::{Access, filters, paths, respond};
 
 #[derive(Template)]
@@ -40,12 +41,13 @@ struct Page {
 
 pub async fn show(
     path: paths::Budget,
+    format: Format,
     layout: Layout,
     CurrentUser(person): CurrentUser,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
 ) -> Result {
-    let As { value: id, format } = path.budget;
+    let id = path.budget;
     let it = answers.budget(&mut db, &person.viewer(), id).await?.ok_or(Error::NotFound)?;
     match format {
         Format::Json => respond::json(&it),
@@ -59,13 +61,14 @@ pub async fn show(
 
 pub async fn change(
     path: paths::Budget,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
     Form(form): Form<BudgetForm>,
 ) -> Result {
-    let id = path.budget.value;
+    let id = path.budget;
     let (configuration, before) = found(&answers, &mut db, id).await?;
     let mut fields = form.fields();
     let mut problems = Vec::new();
@@ -74,7 +77,7 @@ pub async fn change(
         if !fields.is_refused() {
             let words = form::in_words(&configuration, &after);
             let about = About { summary: &format!("Changed {words}"), reason: reason(&form.reason) };
-            match write(&mut db, id, before, Some(after), about, &by).await? {
+            match write(&mut db, id, before, Some(after), about, (&by, now)).await? {
                 Done::Written(change) => {
                     return Ok(written_to(id, &format!("Changed: {words}."), change));
                 }
@@ -97,6 +100,7 @@ pub struct EndForm {
 /// Ends a budget with a month; the periods that begin later have none.
 pub async fn end(
     path: paths::BudgetEnd,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     State(answers): State<Arc<Answers>>,
@@ -116,7 +120,7 @@ pub async fn end(
         let after = Budget { months: Months { last: Some(until), ..before.months }, ..before.clone() };
         let words = form::in_words(&configuration, &after);
         let about = About { summary: &format!("Ended {words}"), reason: reason(&form.reason) };
-        match write(&mut db, id, before, Some(after), about, &by).await? {
+        match write(&mut db, id, before, Some(after), about, (&by, now)).await? {
             Done::Written(change) => {
                 return Ok(written_to(id, &format!("Ended: {words}."), change));
             }
@@ -130,6 +134,7 @@ pub async fn end(
 
 pub async fn remove(
     path: paths::BudgetRemove,
+    Now(now): Now,
     by: Actor,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
@@ -137,7 +142,7 @@ pub async fn remove(
     let id = path.budget;
     let (configuration, before) = found(&answers, &mut db, id).await?;
     let words = form::in_words(&configuration, &before);
-    let sentence = match write(&mut db, id, before, None, &format!("Removed {words}"), &by).await? {
+    let sentence = match write(&mut db, id, before, None, &format!("Removed {words}"), (&by, now)).await? {
         Done::Written(change) => {
             return Ok(written(paths::Budgets, &format!("Removed: {words}."), change));
         }
@@ -169,14 +174,14 @@ async fn write(
     before: Budget,
     after: Option<Budget>,
     about: impl Into<About<'_>>,
-    by: &Actor,
+    by: (&Actor, DateTime<Utc>),
 ) -> sqlx::Result<Done> {
     let edit = Edit { id, before: Some(Entry::Budget(before)), after: after.map(Entry::Budget) };
     form::write(db, edit, about, by).await
 }
 
 fn at(id: i64) -> paths::Budget {
-    paths::Budget { budget: As::page(id) }
+    paths::Budget { budget: id }
 }
 
 fn written_to(id: i64, sentence: &str, change: i64) -> axum::response::Response {

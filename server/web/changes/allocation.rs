@@ -10,8 +10,8 @@ use super::super::allocation::shared_costs;
 use super::super::csv::{self, Cell, Record};
 use super::super::error::{Error, Result};
 use super::super::extract::Db;
+use super::super::format::Format;
 use super::super::layout::Layout;
-use super::super::respond::{As, Format};
 use super::super::{filters, paths, respond};
 use super::differences::{Places, differences};
 use super::frame::Frame;
@@ -62,7 +62,7 @@ impl Page {
     }
 
     fn here(&self) -> paths::Change {
-        paths::Change { change: As::page(self.frame.outline.id) }
+        paths::Change { change: self.frame.outline.id }
     }
 }
 
@@ -78,11 +78,12 @@ fn unreached(configuration: &Configuration, edits: &[Edit]) -> Vec<(String, Stri
 
 pub async fn show(
     path: paths::Change,
+    format: Format,
     layout: Layout,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
 ) -> Result {
-    let As { value: id, format } = path.change;
+    let id = path.change;
     let page = find(layout, &mut db, &answers, id, Vec::new()).await?;
     match format {
         Format::Html => respond::html(page),

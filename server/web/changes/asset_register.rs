@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 
 use askama::Template;
+use chrono::NaiveDate;
 use serde_json::{Value, json};
 use sqlx::PgConnection;
 
 use super::super::clusters::cluster::to_month;
 use super::super::csv::{self, Cell, Record};
 use super::super::error::{Error, Result};
-use super::super::extract::Db;
+use super::super::extract::{Db, Now};
+use super::super::format::Format;
 use super::super::layout::Layout;
-use super::super::respond::{As, Format};
 use super::super::{filters, paths, respond};
 use super::frame::Frame;
 use crate::changes::{self, Document as _, Edit as _, Outline, Problem};
-use crate::clock;
 use crate::compute::compute;
 use crate::onprem::{self, AmountImpact, AssetRegister, Edit, Impact, RegisterBeforeAfter, cells};
 
@@ -31,14 +31,20 @@ pub struct Page {
     undoing: Option<Impact>,
 }
 
-pub async fn find(layout: Layout, db: &mut PgConnection, id: i64, problems: Vec<Problem>) -> Result<Page> {
+pub async fn find(
+    layout: Layout,
+    db: &mut PgConnection,
+    id: i64,
+    problems: Vec<Problem>,
+    today: NaiveDate,
+) -> Result<Page> {
     let change = changes::find::<AssetRegister>(&mut *db, id).await?.ok_or(Error::NotFound)?;
-    let moves = computed(onprem::before_after(&mut *db, &change).await?).await?;
+    let moves = computed(onprem::before_after(&mut *db, &change).await?, today).await?;
     let (revision, current) = AssetRegister::current(&mut *db).await?;
     let frame = Frame::new(&layout, &change, &current, problems);
     let undoing = match change.outline.applied_version {
         Some(applied) if applied < revision && frame.conflicts.is_empty() => {
-            computed(onprem::before_after_undoing(&mut *db, &change).await?).await?
+            computed(onprem::before_after_undoing(&mut *db, &change).await?, today).await?
         }
         _ => None,
     };
@@ -47,7 +53,7 @@ pub async fn find(layout: Layout, db: &mut PgConnection, id: i64, problems: Vec<
 
 impl Page {
     fn here(&self) -> paths::AssetRegisterChange {
-        paths::AssetRegisterChange { change: As::page(self.frame.outline.id) }
+        paths::AssetRegisterChange { change: self.frame.outline.id }
     }
 }
 
@@ -56,9 +62,8 @@ fn to_impact(it: &AmountImpact) -> String {
 }
 
 /// Every line of every month is made twice, which takes long of many machines.
-async fn computed(before_after: Option<RegisterBeforeAfter>) -> Result<Option<Impact>> {
+async fn computed(before_after: Option<RegisterBeforeAfter>, today: NaiveDate) -> Result<Option<Impact>> {
     let Some(before_after) = before_after else { return Ok(None) };
-    let today = clock::now().date_naive();
     Ok(Some(compute(move || before_after.impact(today)).await?))
 }
 
@@ -78,9 +83,15 @@ fn differences(edit: &Edit) -> Vec<(String, String, String)> {
         .collect()
 }
 
-pub async fn show(path: paths::AssetRegisterChange, layout: Layout, mut db: Db) -> Result {
-    let As { value: id, format } = path.change;
-    let page = find(layout, &mut db, id, Vec::new()).await?;
+pub async fn show(
+    path: paths::AssetRegisterChange,
+    format: Format,
+    Now(now): Now,
+    layout: Layout,
+    mut db: Db,
+) -> Result {
+    let id = path.change;
+    let page = find(layout, &mut db, id, Vec::new(), now.date_naive()).await?;
     match format {
         Format::Html => respond::html(page),
         Format::Json => respond::json(&json!({
@@ -97,7 +108,10 @@ pub async fn show(path: paths::AssetRegisterChange, layout: Layout, mut db: Db) 
 }
 
 /// All of them, the latest first.
-pub async fn list(_: paths::AssetRegisterChangesJson, mut db: Db) -> Result {
+pub async fn list(_: paths::AssetRegisterChanges, format: Format, mut db: Db) -> Result {
+    if format != Format::Json {
+        return Err(Error::NotFound);
+    }
     let all = changes::latest::<AssetRegister>(&mut db, i64::MAX).await?;
     let lines: Vec<Value> = all.iter().map(|it| as_json(&it.outline, &it.edits)).collect();
     respond::json(&lines)

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::super::csv::{self, Cell, Record};
 use super::super::error::{Error, Result};
 use super::super::extract::{Db, Query};
+use super::super::format::{File, Format};
 use super::super::layout::{Layout, Pages};
-use super::super::respond::As;
 use super::super::{filters, paths, respond};
 use super::frame::look;
 use crate::changes::{self, Kind, Status};
@@ -88,7 +88,18 @@ pub fn proposed(kind: Kind) -> String {
     Asked { kind: Some(kind.into()), status: Some(Status::Proposed), ..Asked::default() }.link()
 }
 
-pub async fn index(_: paths::Changes, layout: Layout, Query(asked): Query<Asked>, mut db: Db) -> Result {
+pub async fn index(
+    _: paths::Changes,
+    format: Format,
+    layout: Layout,
+    Query(asked): Query<Asked>,
+    mut db: Db,
+) -> Result {
+    match format {
+        Format::Html => {}
+        Format::Json => return respond::json(&asked.lines(&mut db).await?),
+        Format::Csv => return csv::answer("changes", &asked.lines(&mut db).await?),
+    }
     let page = asked.page.map_or(1, |page| u64::from(page.get()));
     let first = ((page - 1) * PAGE).cast_signed();
     let (lines, count) = report::events(&mut db, asked.events(), first, PAGE.cast_signed()).await?;
@@ -103,21 +114,10 @@ pub async fn index(_: paths::Changes, layout: Layout, Query(asked): Query<Asked>
     respond::html(Index { layout, asked, lines, pages, waiting })
 }
 
-pub async fn json(_: paths::ChangesJson, Query(asked): Query<Asked>, mut db: Db) -> Result {
-    respond::json(&asked.lines(&mut db).await?)
-}
-
-pub async fn csv(_: paths::ChangesCsv, Query(asked): Query<Asked>, mut db: Db) -> Result {
-    csv::answer("changes", &asked.lines(&mut db).await?)
-}
-
 impl Index {
     fn file(&self, suffix: &str) -> String {
-        Asked { page: None, ..self.asked.clone() }.link().replacen(
-            "/changes",
-            &format!("/changes.{suffix}"),
-            1,
-        )
+        let file = if suffix == "csv" { File::Csv } else { File::Json };
+        file.of(Asked { page: None, ..self.asked.clone() }.link())
     }
 
     fn kinds(&self) -> Vec<(String, String, bool)> {
@@ -166,7 +166,7 @@ impl EventOf {
         match self {
             Self::Change { change } => (change.summary.clone(), super::page(change.kind, change.id)),
             Self::Delivery { delivery, files, .. } => {
-                let at = paths::Delivery { delivery: As::page(*delivery) }.to_string();
+                let at = paths::Delivery { delivery: *delivery }.to_string();
                 (format!("Import {delivery}: {}", files.join(", ")), at)
             }
             Self::Rates => ("Exchange rates".to_owned(), paths::Rates.to_string()),

@@ -11,18 +11,17 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::Response;
+use chrono::NaiveDate;
 use serde::Deserialize;
 use sqlx::PgConnection;
 
 use super::error::{Error, Result};
-use super::extract::{Db, Form, cookie};
+use super::extract::{Db, Form, Now, cookie};
 use super::layout::Layout;
-use super::respond::As;
 use super::{filters, paths, respond};
 use crate::allocation::Configuration;
 use crate::audit::Actor;
 use crate::changes::{self, Kind, Outcome, Problem, Status};
-use crate::clock;
 use crate::onprem::AssetRegister;
 use crate::price_catalogue::Entries;
 use crate::report::Answers;
@@ -74,7 +73,6 @@ macro_rules! of_document {
 
 /// The page of a change.
 pub fn page(kind: Kind, change: i64) -> String {
-    let change = As::page(change);
     match kind {
         Kind::Allocation => paths::Change { change }.to_string(),
         Kind::AssetRegister => paths::AssetRegisterChange { change }.to_string(),
@@ -84,52 +82,66 @@ pub fn page(kind: Kind, change: i64) -> String {
 
 pub async fn propose(
     path: paths::ChangePropose,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
     Form(why): Form<Why>,
 ) -> Result {
-    let (reason, now) = (why.reason()?, clock::now());
+    let reason = why.reason()?;
     let outcome = of_document!(path.kind, Document => {
         changes::propose::<Document>(&mut db, path.change, reason, &by, now).await?
     });
-    decided(layout, &mut db, &answers, (path.kind, path.change), outcome, Status::Proposed).await
+    decided(
+        layout,
+        &mut db,
+        &answers,
+        (path.kind, path.change),
+        outcome,
+        (Status::Proposed, now.date_naive()),
+    )
+    .await
 }
 
 pub async fn apply(
     path: paths::ChangeApply,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
     Form(why): Form<Why>,
 ) -> Result {
-    let (reason, now) = (why.reason()?, clock::now());
+    let reason = why.reason()?;
     let outcome = of_document!(path.kind, Document => {
         changes::apply::<Document>(&mut db, path.change, reason, &by, now).await?
     });
-    decided(layout, &mut db, &answers, (path.kind, path.change), outcome, Status::Applied).await
+    decided(layout, &mut db, &answers, (path.kind, path.change), outcome, (Status::Applied, now.date_naive()))
+        .await
 }
 
 pub async fn undo(
     path: paths::ChangeUndo,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
     Form(why): Form<Why>,
 ) -> Result {
-    let (reason, now) = (why.reason()?, clock::now());
+    let reason = why.reason()?;
     let outcome = of_document!(path.kind, Document => {
         changes::undo::<Document>(&mut db, path.change, reason, &by, now).await?
     });
-    decided(layout, &mut db, &answers, (path.kind, path.change), outcome, Status::Undone).await
+    decided(layout, &mut db, &answers, (path.kind, path.change), outcome, (Status::Undone, now.date_naive()))
+        .await
 }
 
 /// Undoes the loading of readings, and nothing else.
 pub async fn undo_readings(
     path: paths::ReadingsUndo,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     State(answers): State<Arc<Answers>>,
@@ -140,14 +152,28 @@ pub async fn undo_readings(
     if !change.edits.is_empty() {
         return Err(Error::MayNotWrite);
     }
-    let (reason, now) = (why.reason()?, clock::now());
+    let reason = why.reason()?;
     let outcome = changes::undo::<AssetRegister>(&mut db, path.change, reason, &by, now).await?;
-    decided(layout, &mut db, &answers, (Kind::AssetRegister, path.change), outcome, Status::Undone).await
+    decided(
+        layout,
+        &mut db,
+        &answers,
+        (Kind::AssetRegister, path.change),
+        outcome,
+        (Status::Undone, now.date_naive()),
+    )
+    .await
 }
 
-pub async fn discard(path: paths::ChangeDiscard, by: Actor, mut db: Db, Form(why): Form<Why>) -> Result {
+pub async fn discard(
+    path: paths::ChangeDiscard,
+    Now(now): Now,
+    by: Actor,
+    mut db: Db,
+    Form(why): Form<Why>,
+) -> Result {
     let (kind, id) = (path.kind, path.change);
-    let sentence = if changes::discard(&mut db, kind, id, why.reason()?, &by, clock::now()).await? {
+    let sentence = if changes::discard(&mut db, kind, id, why.reason()?, &by, now).await? {
         "Discarded. Nothing changed.".to_owned()
     } else {
         decided_before(&mut db, kind, id).await?
@@ -162,7 +188,7 @@ async fn decided(
     answers: &Answers,
     (kind, id): (Kind, i64),
     outcome: Outcome,
-    wished: Status,
+    (wished, today): (Status, NaiveDate),
 ) -> Result {
     let problems = match outcome {
         Outcome::At { version, .. } => {
@@ -193,8 +219,8 @@ async fn decided(
     };
     match kind {
         Kind::Allocation => respond::refused(allocation::find(layout, db, answers, id, problems).await?),
-        Kind::AssetRegister => respond::refused(asset_register::find(layout, db, id, problems).await?),
-        Kind::Prices => respond::refused(prices::find(layout, db, id, problems).await?),
+        Kind::AssetRegister => respond::refused(asset_register::find(layout, db, id, problems, today).await?),
+        Kind::Prices => respond::refused(prices::find(layout, db, id, problems, today).await?),
     }
 }
 

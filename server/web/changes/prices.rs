@@ -2,22 +2,22 @@
 //! skipped and why, what was rejected in which row and column.
 
 use askama::Template;
+use chrono::NaiveDate;
 use serde_json::{Value, json};
 use sqlx::PgConnection;
 
+use super::super::format::Format;
 use super::frame::Frame;
 use crate::changes::{self, Change, Document as _, Outline, Problem, Status};
-use crate::clock;
 use crate::money::Decimal;
 use crate::money::arithmetic::{one, quotient};
 use crate::price_catalogue::Price;
 use crate::price_catalogue::{Edit, Entries, Report};
 use crate::web::csv::{self, Cell, Record};
 use crate::web::error::{Error, Result};
-use crate::web::extract::Db;
+use crate::web::extract::{Db, Now};
 use crate::web::layout::Layout;
 use crate::web::prices::words;
-use crate::web::respond::{As, Format};
 use crate::web::{filters, paths, respond};
 
 /// So many changes are in the list for scripts.
@@ -73,12 +73,17 @@ pub struct Page {
     report: Option<Report>,
 }
 
-pub async fn find(layout: Layout, db: &mut PgConnection, id: i64, problems: Vec<Problem>) -> Result<Page> {
+pub async fn find(
+    layout: Layout,
+    db: &mut PgConnection,
+    id: i64,
+    problems: Vec<Problem>,
+    today: NaiveDate,
+) -> Result<Page> {
     let change = changes::find::<Entries>(&mut *db, id).await?.ok_or(Error::NotFound)?;
     let (_, current) = Entries::current(&mut *db).await?;
     let frame = Frame::new(&layout, &change, &current, problems);
     let list = current.catalogue();
-    let today = clock::now().date_naive();
     let line = |edit: &Edit| {
         let price = edit.price()?.clone();
         let is_removal = edit.sets().is_none();
@@ -96,7 +101,7 @@ impl Page {
     }
 
     fn here(&self) -> paths::PriceChange {
-        paths::PriceChange { change: As::page(self.frame.outline.id) }
+        paths::PriceChange { change: self.frame.outline.id }
     }
 }
 
@@ -104,9 +109,15 @@ fn report_of(change: &Change<Edit>) -> Result<Option<Report>> {
     Ok(change.report.clone().map(serde_json::from_value).transpose()?)
 }
 
-pub async fn show(path: paths::PriceChange, layout: Layout, mut db: Db) -> Result {
-    let As { value: id, format } = path.change;
-    let page = find(layout, &mut db, id, Vec::new()).await?;
+pub async fn show(
+    path: paths::PriceChange,
+    format: Format,
+    Now(now): Now,
+    layout: Layout,
+    mut db: Db,
+) -> Result {
+    let id = path.change;
+    let page = find(layout, &mut db, id, Vec::new(), now.date_naive()).await?;
     match format {
         Format::Html => respond::html(page),
         Format::Json => {
@@ -122,7 +133,10 @@ pub async fn show(path: paths::PriceChange, layout: Layout, mut db: Db) -> Resul
 }
 
 /// The latest of them, with how many there are.
-pub async fn list(_: paths::PriceChangesJson, mut db: Db) -> Result {
+pub async fn list(_: paths::PriceChanges, format: Format, mut db: Db) -> Result {
+    if format != Format::Json {
+        return Err(Error::NotFound);
+    }
     let total = changes::count(&mut db, Entries::KIND).await?;
     let latest = changes::latest_outlines(&mut db, Entries::KIND, LISTED).await?;
     let lines = latest.iter().map(|(outline, edits)| {

@@ -4,21 +4,22 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use askama::Template;
 use axum::extract::State;
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sqlx::PgPool;
 
 use super::super::csv;
 use super::super::error::{Error, Result};
-use super::super::extract::{Db, Form, Query, Upload};
+use super::super::extract::{Db, Form, Now, Query, Upload};
+use super::super::format::Format;
 use super::super::layout::Layout;
-use super::super::respond::{self, As, Format};
+use super::super::respond;
 use super::super::{filters, paths};
 use super::cluster::in_short;
 use super::{Sent, additions, right, send, to};
 use crate::audit::Actor;
 use crate::changes::{self, About, Document as _, Entry as _, Problem, Right};
-use crate::clock;
 use crate::onprem::{
     self, AssetRegister, Edit, Entry, Field, Kind, RefusedCell, RefusedRow, System, Takes, cells, identity,
     read_file, systems, write_file,
@@ -66,14 +67,14 @@ impl Page {
     }
 
     fn kinds(&self) -> Vec<(&'static str, String, bool)> {
-        let at = |kind: Kind| paths::with_query(paths::AssetRegister { kind: As::page(kind) }, &self.asked);
+        let at = |kind: Kind| paths::with_query(paths::AssetRegister { kind }, &self.asked);
         Kind::ALL
             .map(|kind| (kind.name(), at(kind).trim_end_matches('?').to_owned(), kind == self.kind))
             .into()
     }
 
     fn here(&self) -> paths::AssetRegister {
-        paths::AssetRegister { kind: As::page(self.kind) }
+        paths::AssetRegister { kind: self.kind }
     }
 
     fn new_one(&self) -> String {
@@ -115,11 +116,12 @@ fn of_kind<'a>(
 
 pub async fn index(
     path: paths::AssetRegister,
+    format: Format,
     layout: Layout,
     Query(asked): Query<Asked>,
     mut db: Db,
 ) -> Result {
-    let As { value: kind, format } = path.kind;
+    let kind = path.kind;
     let (revision, asset_register) = onprem::AssetRegister::current(&mut db).await?;
     let entries = of_kind(&asset_register, kind, asked.cluster.as_deref());
     match format {
@@ -141,6 +143,7 @@ pub async fn index(
 /// All of a file, or nothing: rows that are new are added, others changed.
 pub async fn load(
     path: paths::AssetRegisterFile,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     State(pool): State<PgPool>,
@@ -176,7 +179,7 @@ pub async fn load(
     let summary = format!("{name}: {rows} of {}", path.kind.name().to_lowercase());
     let next = page.here().to_string();
     let about = About { summary: &summary, reason: None };
-    match send(&mut db, edits, about, right(&page.layout), &next, &by).await? {
+    match send(&mut db, edits, about, right(&page.layout), &next, (&by, now)).await? {
         Sent::To(response) => Ok(response),
         Sent::Refused(problems) => {
             page.problems = problems;
@@ -234,7 +237,7 @@ impl EntryPage {
 
     /// The list it stands on.
     fn list(&self) -> paths::AssetRegister {
-        paths::AssetRegister { kind: As::page(self.kind) }
+        paths::AssetRegister { kind: self.kind }
     }
 
     fn action(&self) -> String {
@@ -293,6 +296,7 @@ impl EntryPage {
 
 pub async fn new(
     path: paths::AssetRegisterNew,
+    Now(now): Now,
     layout: Layout,
     Query(pairs): Query<Vec<(String, String)>>,
     mut db: Db,
@@ -312,7 +316,7 @@ pub async fn new(
     if let Some(cluster) =
         asked.and_then(|asked| asset_register.cluster(asked)).filter(|_| kind == Kind::Utilization)
     {
-        let shares = asset_register.shares(cluster, BillingMonth::of(clock::now().date_naive()));
+        let shares = asset_register.shares(cluster, BillingMonth::of(now.date_naive()));
         for (name, share) in [("downtime", shares.downtime), ("utilization", shares.utilization)] {
             texts.insert(name.to_owned(), share.times(100).normalize().to_string());
         }
@@ -323,6 +327,7 @@ pub async fn new(
 
 pub async fn create(
     path: paths::AssetRegisterNew,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     mut db: Db,
@@ -342,7 +347,7 @@ pub async fn create(
     };
     let (summary, next) = (format!("New {}", entry.title()), next(&entry, &asset_register, kind));
     let edits = additions(&mut db, vec![entry]).await?;
-    finish(&mut db, page, edits, &summary, &next, &by).await
+    finish(&mut db, page, edits, &summary, &next, (&by, now)).await
 }
 
 pub async fn edit(path: paths::AssetRegisterEntry, layout: Layout, mut db: Db) -> Result {
@@ -356,6 +361,7 @@ pub async fn edit(path: paths::AssetRegisterEntry, layout: Layout, mut db: Db) -
 
 pub async fn change(
     path: paths::AssetRegisterEntry,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     mut db: Db,
@@ -363,9 +369,9 @@ pub async fn change(
 ) -> Result {
     let mut texts: BTreeMap<String, String> = pairs.into_iter().collect();
     // As it was when the form was opened: whoever changed it meanwhile is not overwritten.
-    let now = changes::Kind::AssetRegister.version(&mut db).await?;
-    let seen = texts.get("revision").and_then(|text| text.parse().ok()).filter(|seen| *seen <= now);
-    let asset_register = onprem::AssetRegister::as_of(&mut db, seen.unwrap_or(now)).await?;
+    let current = changes::Kind::AssetRegister.version(&mut db).await?;
+    let seen = texts.get("revision").and_then(|text| text.parse().ok()).filter(|seen| *seen <= current);
+    let asset_register = onprem::AssetRegister::as_of(&mut db, seen.unwrap_or(current)).await?;
     let before = asset_register.entries.get(&path.entry).ok_or(Error::NotFound)?;
     let kind = Kind::of(before);
     if let Entry::Cluster(it) = before {
@@ -389,10 +395,16 @@ pub async fn change(
     };
     let (summary, next) = (format!("Changed {}", before.title()), next(&after, &asset_register, kind));
     let edits = vec![Edit { id: path.entry, before: Some(before.clone()), after: Some(after) }];
-    finish(&mut db, page, edits, &summary, &next, &by).await
+    finish(&mut db, page, edits, &summary, &next, (&by, now)).await
 }
 
-pub async fn remove(path: paths::AssetRegisterRemove, layout: Layout, by: Actor, mut db: Db) -> Result {
+pub async fn remove(
+    path: paths::AssetRegisterRemove,
+    Now(now): Now,
+    layout: Layout,
+    by: Actor,
+    mut db: Db,
+) -> Result {
     let (_, asset_register) = onprem::AssetRegister::current(&mut db).await?;
     let before = asset_register.entries.get(&path.entry).ok_or(Error::NotFound)?;
     let kind = Kind::of(before);
@@ -423,7 +435,7 @@ pub async fn remove(path: paths::AssetRegisterRemove, layout: Layout, by: Actor,
         _ => vec![Edit { id: path.entry, before: Some(before.clone()), after: None }],
     };
     let next = if kind == Kind::Clusters { paths::Clusters.to_string() } else { next };
-    finish(&mut db, page, edits, &summary, &next, &by).await
+    finish(&mut db, page, edits, &summary, &next, (&by, now)).await
 }
 
 async fn finish(
@@ -432,7 +444,7 @@ async fn finish(
     edits: Vec<Edit>,
     summary: &str,
     next: &str,
-    by: &Actor,
+    by: (&Actor, DateTime<Utc>),
 ) -> Result {
     let reason = Some(page.value("reason").trim().to_owned()).filter(|reason| !reason.is_empty());
     let about = About { summary, reason: reason.as_deref() };
@@ -451,5 +463,5 @@ fn next(entry: &Entry, asset_register: &AssetRegister, kind: Kind) -> String {
         Entry::Event(it) => of_asset(&it.asset),
         _ => entry.cluster().map(str::to_owned),
     };
-    cluster.map_or_else(|| paths::AssetRegister { kind: As::page(kind) }.to_string(), |cluster| to(&cluster))
+    cluster.map_or_else(|| paths::AssetRegister { kind }.to_string(), |cluster| to(&cluster))
 }

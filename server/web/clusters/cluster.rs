@@ -9,15 +9,14 @@ use serde::Deserialize;
 
 use super::super::csv::{self, Cell, Record};
 use super::super::error::{Error, Result};
-use super::super::extract::{Db, Form, cookie};
+use super::super::extract::{Db, Form, Now, cookie};
+use super::super::format::Format;
 use super::super::layout::Layout;
-use super::super::respond::{As, Format};
 use super::super::{App, filters, paths, respond};
 use super::{chart, to, words};
 use crate::audit::Actor;
 use crate::changes::{Document as _, Entry as _};
 use crate::chart::Stack;
-use crate::clock;
 use crate::jobs::{self, Submitted};
 use crate::money::{Currency, Decimal, Money};
 use crate::onprem::{self, AssetRegister, ClusterMonth, Component, Entry, Kind, Months, State as Stands};
@@ -96,23 +95,25 @@ impl Page {
     }
 
     fn here(&self) -> paths::Cluster {
-        paths::Cluster { cluster: As::page(self.it.cluster.handle.clone()) }
+        paths::Cluster { cluster: self.it.cluster.handle.clone() }
     }
 }
 
 pub(in crate::web) fn to_month(cluster: &str, month: BillingMonth) -> String {
-    paths::ClusterMonth { cluster: cluster.to_owned(), month: As::page(month) }.to_string()
+    paths::ClusterMonth { cluster: cluster.to_owned(), month }.to_string()
 }
 
 pub async fn show(
     path: paths::Cluster,
+    format: Format,
+    Now(now): Now,
     layout: Layout,
     State(answers): State<Arc<Answers>>,
     State(computed): State<Arc<Months>>,
     mut db: Db,
 ) -> Result {
-    let As { value: handle, format } = path.cluster;
-    let today = clock::now().date_naive();
+    let handle = path.cluster;
+    let today = now.date_naive();
     let (revision, asset_register) = onprem::AssetRegister::current(&mut db).await?;
     let months = computed.of(&mut db, (revision, &asset_register), &handle, today).await?;
     let it = answers.cluster(&mut db, (revision, &asset_register), &handle, &months, today).await?;
@@ -336,6 +337,7 @@ pub struct PublishForm {
 /// Submits months that do not count as the asset register says.
 pub async fn publish(
     path: paths::ClusterPublish,
+    Now(now): Now,
     by: Actor,
     State(app): State<App>,
     mut db: Db,
@@ -343,7 +345,7 @@ pub async fn publish(
 ) -> Result<Response> {
     let (_, asset_register) = onprem::AssetRegister::current(&mut db).await?;
     asset_register.cluster(&path.cluster).ok_or(Error::NotFound)?;
-    let (with, now) = ((&app.inbox, &*app.months), clock::now());
+    let with = (&app.inbox, &*app.months);
     let submitted = jobs::submit_cluster(&mut db, with, &path.cluster, form.month, &by, now).await?;
     app.notifier.notify();
     let Submitted { batch, months, gone } = submitted;
@@ -359,7 +361,7 @@ pub async fn publish(
         sentence = format!("{sentence} {gone} of which nothing is left became inactive.");
     }
     let mut response = match batch {
-        Some(batch) => respond::see_other(paths::Batch { batch: As::page(batch) }),
+        Some(batch) => respond::see_other(paths::Batch { batch }),
         None => respond::see_other(to(&path.cluster)),
     };
     cookie::leave_flash(&mut response, sentence.trim());

@@ -13,19 +13,19 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
+use chrono::{DateTime, NaiveDate, Utc};
 use serde::Serialize;
 use sqlx::PgConnection;
 
 use super::changes::conflicts;
 use super::csv::{self, Cell, Record};
 use super::error::Result;
-use super::extract::{Db, cookie};
+use super::extract::{Db, Now, cookie};
+use super::format::Format;
 use super::layout::Layout;
-use super::respond::As;
 use super::{Access, filters, paths, respond};
 use crate::audit::Actor;
 use crate::changes::{self, About, Document as _, Outcome, Problem, Right};
-use crate::clock;
 use crate::exchange::Rates;
 use crate::money::{Currency, Decimal};
 use crate::onprem::{
@@ -54,8 +54,13 @@ pub struct ClusterStatus {
 }
 
 impl ClusterStatus {
-    fn of(asset_register: &AssetRegister, cluster: &Cluster, months: &[ClusterMonth], rates: &Rates) -> Self {
-        let this_month = BillingMonth::of(clock::now().date_naive());
+    fn of(
+        asset_register: &AssetRegister,
+        cluster: &Cluster,
+        months: &[ClusterMonth],
+        rates: &Rates,
+        this_month: BillingMonth,
+    ) -> Self {
         let mut stated = months.iter().filter(|it| !it.sums.is_empty());
         let last = stated.clone().rfind(|it| it.month < this_month).or_else(|| stated.next_back());
         let known = last.map(|it| currencies(&it.sums.summaries)).unwrap_or_default();
@@ -85,7 +90,7 @@ impl ClusterStatus {
 
 /// The address of a cluster's page.
 pub(super) fn to(cluster: &str) -> String {
-    paths::Cluster { cluster: As::page(cluster.to_owned()) }.to_string()
+    paths::Cluster { cluster: cluster.to_owned() }.to_string()
 }
 
 /// A scenario of what a cluster did in a period.
@@ -116,7 +121,7 @@ fn to_removal(entry: &i64) -> String {
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
 fn to_delivery(delivery: &i64) -> String {
-    paths::Delivery { delivery: As::page(*delivery) }.to_string()
+    paths::Delivery { delivery: *delivery }.to_string()
 }
 
 #[derive(Template)]
@@ -128,34 +133,44 @@ struct Page {
     waiting: i64,
 }
 
-async fn cluster_statuses(db: &mut PgConnection, computed: &Months) -> Result<Vec<ClusterStatus>> {
+async fn cluster_statuses(
+    db: &mut PgConnection,
+    computed: &Months,
+    today: NaiveDate,
+) -> Result<Vec<ClusterStatus>> {
     let (revision, asset_register) = AssetRegister::current(&mut *db).await?;
-    let today = clock::now().date_naive();
     let mut cluster_statuses = Vec::new();
     for cluster in asset_register.clusters() {
         let months = computed.of(&mut *db, (revision, &asset_register), &cluster.handle, today).await?;
         let rates = report::rates_of_months(&mut *db, &months).await?;
-        cluster_statuses.push(ClusterStatus::of(&asset_register, cluster, &months, &rates));
+        cluster_statuses.push(ClusterStatus::of(
+            &asset_register,
+            cluster,
+            &months,
+            &rates,
+            BillingMonth::of(today),
+        ));
     }
     Ok(cluster_statuses)
 }
 
 pub async fn index(
     _: paths::Clusters,
+    format: Format,
+    Now(now): Now,
     layout: Layout,
     State(months): State<Arc<Months>>,
     mut db: Db,
 ) -> Result {
-    let waiting = changes::waiting(&mut db, Some(AssetRegister::KIND)).await?;
-    respond::html(Page { layout, clusters: cluster_statuses(&mut db, &months).await?, waiting })
-}
-
-pub async fn index_json(_: paths::ClustersJson, State(months): State<Arc<Months>>, mut db: Db) -> Result {
-    respond::json(&cluster_statuses(&mut db, &months).await?)
-}
-
-pub async fn index_csv(_: paths::ClustersCsv, State(months): State<Arc<Months>>, mut db: Db) -> Result {
-    csv::answer("clusters", &cluster_statuses(&mut db, &months).await?)
+    let clusters = cluster_statuses(&mut db, &months, now.date_naive()).await?;
+    match format {
+        Format::Json => respond::json(&clusters),
+        Format::Csv => csv::answer("clusters", &clusters),
+        Format::Html => {
+            let waiting = changes::waiting(&mut db, Some(AssetRegister::KIND)).await?;
+            respond::html(Page { layout, clusters, waiting })
+        }
+    }
 }
 
 impl Record for ClusterStatus {
@@ -211,9 +226,9 @@ async fn send(
     about: About<'_>,
     right: Right,
     next: &str,
-    by: &Actor,
+    (by, now): (&Actor, DateTime<Utc>),
 ) -> Result<Sent> {
-    let outcome = changes::change::<AssetRegister>(db, edits, about, right, by, clock::now()).await?;
+    let outcome = changes::change::<AssetRegister>(db, edits, about, right, by, now).await?;
     Ok(described(outcome, about.summary, next))
 }
 
@@ -225,7 +240,7 @@ fn described(outcome: Outcome, summary: &str, next: &str) -> Sent {
         }
         Outcome::Waits(change) => (
             format!("Proposed: {summary}. An administrator decides."),
-            paths::AssetRegisterChange { change: As::page(change) }.to_string(),
+            paths::AssetRegisterChange { change }.to_string(),
         ),
         Outcome::Nothing | Outcome::Decided => {
             ("Nothing changed: it was so before.".to_owned(), next.to_owned())

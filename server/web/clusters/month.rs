@@ -10,12 +10,11 @@ use serde::Serialize;
 
 use super::super::csv;
 use super::super::error::{Error, Result};
-use super::super::extract::Db;
+use super::super::extract::{Db, Now};
+use super::super::format::Format;
 use super::super::layout::Layout;
-use super::super::respond::{As, Format};
 use super::super::{filters, paths, respond};
 use super::cluster::to_month;
-use crate::clock;
 use crate::money::{Currency, Decimal};
 use crate::onprem::{
     self, Amounts, Cluster, ClusterMonth, Component, Line, MonthSummary, Months, State as Stands,
@@ -78,7 +77,7 @@ impl Page<'_> {
     }
 
     fn charges(&self) -> String {
-        let path = paths::Charges { period: As::page(self.it.month.into()) };
+        let path = paths::Charges { period: self.it.month.into() };
         paths::with_query(path, &[("provider", onprem::PROVIDER), ("account", &self.cluster.handle)])
     }
 
@@ -182,14 +181,16 @@ impl Stands {
 
 pub async fn show(
     path: paths::ClusterMonth,
+    format: Format,
+    Now(now): Now,
     layout: Layout,
     State(computed): State<Arc<Months>>,
     mut db: Db,
 ) -> Result {
-    let As { value: month, format } = path.month;
+    let month = path.month;
     let (revision, asset_register) = onprem::AssetRegister::current(&mut db).await?;
     let cluster = asset_register.cluster(&path.cluster).ok_or(Error::NotFound)?;
-    let (at, today) = ((revision, &asset_register), clock::now().date_naive());
+    let (at, today) = ((revision, &asset_register), now.date_naive());
     let it = computed.one(&mut db, at, &cluster.handle, month, today).await?;
     let has_been = BillingMonth::of(cluster.since) <= month && month <= BillingMonth::of(today);
     // What was published of a time before or after is shown all the same.

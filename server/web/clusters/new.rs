@@ -3,16 +3,15 @@
 use std::collections::BTreeMap;
 
 use askama::Template;
+use chrono::NaiveDate;
 
 use super::super::error::Result;
-use super::super::extract::{Db, Form, Query};
+use super::super::extract::{Db, Form, Now, Query};
 use super::super::layout::Layout;
-use super::super::respond::As;
 use super::super::{filters, paths, respond};
 use super::{Sent, additions, right, send, words};
 use crate::audit::Actor;
 use crate::changes::{About, Problem, Right};
-use crate::clock;
 use crate::economics::Finding;
 use crate::economics::owning::Hours;
 use crate::money::Decimal;
@@ -132,10 +131,10 @@ impl Page {
 }
 
 /// Texts by field: what was typed over what the system suggests.
-fn texts(pairs: Vec<(String, String)>) -> BTreeMap<String, String> {
+fn texts(pairs: Vec<(String, String)>, today: NaiveDate) -> BTreeMap<String, String> {
     let typed: BTreeMap<String, String> = pairs.into_iter().collect();
     let of = typed.get("system").and_then(|id| system(id)).unwrap_or(&systems()[0]);
-    let mut texts = Start::defaults(of, clock::now().date_naive());
+    let mut texts = Start::defaults(of, today);
     // Another system brings prices of its own.
     let is_another = typed.get("was").is_some_and(|was| *was != of.id);
     for (name, value) in typed {
@@ -172,11 +171,12 @@ fn named(texts: &BTreeMap<String, String>) -> BTreeMap<String, String> {
 
 pub async fn show(
     _: paths::NewCluster,
+    Now(now): Now,
     layout: Layout,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Result {
     let is_new = pairs.is_empty();
-    let mut page = Page::new(layout, texts(pairs));
+    let mut page = Page::new(layout, texts(pairs, now.date_naive()));
     if is_new {
         // Nothing was typed yet.
         page.refused.clear();
@@ -187,27 +187,29 @@ pub async fn show(
 /// What comes of what is typed so far.
 pub async fn figure(
     _: paths::NewClusterFigure,
+    Now(now): Now,
     layout: Layout,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Result {
-    respond::html(Page::new(layout, texts(pairs)))
+    respond::html(Page::new(layout, texts(pairs, now.date_naive())))
 }
 
 pub async fn create(
     _: paths::NewCluster,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     mut db: Db,
     Form(pairs): Form<Vec<(String, String)>>,
 ) -> Result {
-    let texts = texts(pairs);
+    let texts = texts(pairs, now.date_naive());
     let mut page = Page::new(layout, texts);
     let Ok(start) = Start::read(&page.texts) else { return respond::refused(page) };
     let edits = additions(&mut db, start.entries()).await?;
     let summary = format!("New cluster “{}”", start.name);
     let about = About { summary: &summary, reason: None };
     let next = super::to(&start.handle());
-    match send(&mut db, edits, about, right(&page.layout), &next, &by).await? {
+    match send(&mut db, edits, about, right(&page.layout), &next, (&by, now)).await? {
         Sent::To(response) => Ok(response),
         Sent::Refused(problems) => {
             page.problems = problems;

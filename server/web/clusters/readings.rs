@@ -8,14 +8,12 @@ use axum::extract::State;
 use sqlx::PgPool;
 
 use super::super::error::{Error, Result};
-use super::super::extract::{Upload, cookie};
+use super::super::extract::{Now, Upload, cookie};
 use super::super::layout::Layout;
-use super::super::respond::As;
 use super::super::{paths, respond};
 use super::to;
 use crate::audit::Actor;
 use crate::changes::{Document as _, Outcome, Problem};
-use crate::clock;
 use crate::compute::compute;
 use crate::onprem::power::{self, RefusedReading};
 use crate::onprem::{self, Entry, MeterReadings};
@@ -43,6 +41,7 @@ impl RefusedPage {
 
 pub async fn load(
     path: paths::ClusterReadings,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     State(pool): State<PgPool>,
@@ -73,7 +72,6 @@ pub async fn load(
         })
         .collect();
     let mut by_meter: BTreeMap<i64, MeterReadings> = BTreeMap::new();
-    let now = clock::now();
     for reading in file.readings {
         // Told once a meter: of the file, not of a row.
         let mut refuse = |column: &str, found: &str, expected: String| {
@@ -119,7 +117,7 @@ pub async fn load(
     let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let (readings, of) = (counted(count, "reading"), counted(meters.len(), "meter"));
     let summary = format!("{}: {readings} of {of} of {}", page.name, cluster.name);
-    let outcome = onprem::take_readings(&mut db, &meters, &summary, &by, clock::now()).await?;
+    let outcome = onprem::take_readings(&mut db, &meters, &summary, &by, now).await?;
     if let Outcome::Refused(problems) = outcome {
         let refused = |it: Problem| RefusedReading {
             row: 0,

@@ -9,6 +9,7 @@ use sqlx::PgConnection;
 use super::super::csv::{self, Cell, Record};
 use super::super::error::{Error, Result};
 use super::super::extract::{CurrentUser, Db, Query};
+use super::super::format::Format;
 use super::super::layout::Layout;
 use super::super::question::Asked;
 use super::super::spend::chart;
@@ -48,6 +49,7 @@ struct Compared {
 
 pub async fn show(
     _: paths::CompareExperiments,
+    format: Format,
     layout: Layout,
     CurrentUser(person): CurrentUser,
     Query(pairs): Query<Vec<(String, String)>>,
@@ -55,30 +57,16 @@ pub async fn show(
     mut db: Db,
 ) -> Result {
     let viewer = person.viewer();
-    let Compared { asked, period, reports, unknown } = compared(&mut db, &answers, pairs, &viewer).await?;
+    let compared = compared(&mut db, &answers, pairs, &viewer).await?;
+    match format {
+        Format::Json => return respond::json(&compared.all()?),
+        Format::Csv => return csv::answer("experiments-compared", &compared.all()?),
+        Format::Html => {}
+    }
+    let Compared { asked, period, reports, unknown } = compared;
     let chart = draw(&mut db, &answers, &asked, &reports, &viewer).await?;
     let reporting_currency = exchange::reporting_currency(&mut db).await?;
     respond::html(Page { layout, asked, period, compared: reports, unknown, chart, reporting_currency })
-}
-
-pub async fn json(
-    _: paths::CompareExperimentsJson,
-    CurrentUser(person): CurrentUser,
-    Query(pairs): Query<Vec<(String, String)>>,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-) -> Result {
-    respond::json(&compared(&mut db, &answers, pairs, &person.viewer()).await?.all()?)
-}
-
-pub async fn csv(
-    _: paths::CompareExperimentsCsv,
-    CurrentUser(person): CurrentUser,
-    Query(pairs): Query<Vec<(String, String)>>,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-) -> Result {
-    csv::answer("experiments-compared", &compared(&mut db, &answers, pairs, &person.viewer()).await?.all()?)
 }
 
 impl Compared {

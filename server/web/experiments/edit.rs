@@ -9,7 +9,7 @@ use sqlx::PgConnection;
 use super::super::allocation::organization::Choices;
 use super::super::allocation::{Sent, configuration_now, is_at_once, problem, reason, send};
 use super::super::error::Result;
-use super::super::extract::{CurrentUser, Db, Form};
+use super::super::extract::{CurrentUser, Db, Form, Now};
 use super::super::layout::Layout;
 use super::super::question::Asked;
 use super::super::{paths, respond};
@@ -83,6 +83,7 @@ pub struct ChangeForm {
 
 pub async fn change(
     path: paths::ExperimentChange,
+    Now(now): Now,
     layout: Layout,
     CurrentUser(person): CurrentUser,
     by: Actor,
@@ -99,7 +100,7 @@ pub async fn change(
     let about = About { summary: &summary, reason: reason(&form.reason) };
     let at_once = is_at_once(&layout, &form.way).then(|| to_experiment(&label, None, &Asked::default()));
     let edits = numbered(&mut db, vec![edit]).await?;
-    match send(&mut db, edits, about, at_once, &by).await? {
+    match send(&mut db, edits, about, at_once, (&by, now)).await? {
         Sent::To(response) => Ok(response),
         Sent::Refused(problems) => {
             let ChangeForm { name, team, project, reason: why, .. } = form;
@@ -121,6 +122,7 @@ pub struct MergeForm {
 
 pub async fn merge(
     path: paths::ExperimentMerge,
+    Now(now): Now,
     layout: Layout,
     CurrentUser(person): CurrentUser,
     by: Actor,
@@ -143,7 +145,7 @@ pub async fn merge(
         let is_plain = report::merges(&mut db, &answers, &edits, sequence).await?.is_empty();
         let at_once = is_plain && is_at_once(&layout, &form.way);
         let at_once = at_once.then(|| to_experiment(&into, None, &Asked::default()));
-        match send(&mut db, edits, about, at_once, &by).await? {
+        match send(&mut db, edits, about, at_once, (&by, now)).await? {
             Sent::To(response) => return Ok(response),
             Sent::Refused(problems) => problems,
         }

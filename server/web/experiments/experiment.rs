@@ -10,9 +10,9 @@ use super::super::allocation::configuration_now;
 use super::super::csv::{self, Cell, Record};
 use super::super::error::{Error, Result};
 use super::super::extract::{CurrentUser, Db, Query};
+use super::super::format::Format;
 use super::super::layout::Layout;
 use super::super::question::Asked;
-use super::super::respond::{As, Format};
 use super::super::spend::chart;
 use super::super::{Access, choices, filters, paths, respond};
 use super::edit::Forms;
@@ -50,20 +50,21 @@ struct Whole<'a> {
 
 pub async fn show(
     path: paths::Experiment,
+    format: Format,
     layout: Layout,
     CurrentUser(person): CurrentUser,
     Query(mut pairs): Query<Vec<(String, String)>>,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
 ) -> Result {
-    let As { value: label, format } = path.experiment;
+    let paths::Named(label) = path.experiment;
     let period = take_period(&mut pairs)?;
     let asked = Asked::read_only(pairs, OF_ONE)?;
     let viewer = person.viewer();
     let Some(it) = find(&mut db, &answers, &label, period, &asked, &viewer).await? else {
         let moved = moved_to(&mut db, &answers, &label, &asked, &viewer).await?.ok_or(Error::NotFound)?;
         let to = to_experiment(&moved, period, &asked);
-        return Ok(respond::see_other(with_suffix(&to, format)));
+        return Ok(respond::see_other(format.of(to)));
     };
     if format == Format::Csv {
         let name = format!("experiment-{}", it.experiment);
@@ -81,17 +82,6 @@ pub async fn show(
         None
     };
     respond::html(Page::of(layout, &mut db, asked, period, it, siblings, forms).await?)
-}
-
-/// The address of other figures than the page's, or of the page.
-fn with_suffix(address: &str, format: Format) -> String {
-    let suffix = match format {
-        Format::Html => return address.to_owned(),
-        Format::Json => ".json",
-        Format::Csv => ".csv",
-    };
-    let at = address.find('?').unwrap_or(address.len());
-    format!("{}{suffix}{}", &address[..at], &address[at..])
 }
 
 /// Where an experiment is that was merged into another or is called otherwise now. `None`: nowhere that the viewer sees.
@@ -186,11 +176,11 @@ impl Page {
 
     fn all_experiments(&self) -> String {
         let asked = self.asked.without(&Grouping::Pool, false);
-        asked.link(paths::Experiments { period: As::page(self.it.period.last().into()) })
+        asked.link(paths::Experiments { period: self.it.period.last().into() })
     }
 
     fn file(&self, suffix: &str) -> String {
-        let path = paths::Experiment { experiment: As::page(self.it.experiment.clone()) }.to_string();
+        let path = paths::Experiment { experiment: paths::Named(self.it.experiment.clone()) }.to_string();
         let rest = self.at(&self.asked);
         format!("{path}.{suffix}{}", rest.strip_prefix(&path).unwrap_or_default())
     }
@@ -236,11 +226,11 @@ impl Page {
     /// What a group is made of.
     fn to_group(&self, breakdown: &Breakdown, group: &Group) -> String {
         let asked = self.of_experiment().only(&breakdown.by, group.key.as_deref());
-        asked.link(paths::Spend { period: As::page(self.it.period) })
+        asked.link(paths::Spend { period: self.it.period })
     }
 
     fn spend(&self) -> String {
-        self.of_experiment().link(paths::Spend { period: As::page(self.it.period) })
+        self.of_experiment().link(paths::Spend { period: self.it.period })
     }
 
     fn scenario(&self) -> String {

@@ -12,9 +12,9 @@ use axum::extract::State;
 use super::csv::{self, Cell, Record};
 use super::error::Result;
 use super::extract::{CurrentUser, Db, Query};
+use super::format::Format;
 use super::layout::{Layout, Pages};
 use super::question::Asked;
-use super::respond::{As, Format};
 use super::table::{self, Head};
 use super::{Access, choices, default_month, filters, paths, respond};
 use crate::exchange;
@@ -54,18 +54,19 @@ pub async fn latest(
     let Some((month, asked)) = default_month::latest(&mut db, &answers, asked, &viewer).await? else {
         return Ok(respond::see_other(paths::Overview));
     };
-    Ok(respond::see_other(asked.link(paths::Experiments { period: As::page(month.into()) })))
+    Ok(respond::see_other(asked.link(paths::Experiments { period: month.into() })))
 }
 
 pub async fn show(
     path: paths::Experiments,
+    format: Format,
     layout: Layout,
     CurrentUser(person): CurrentUser,
     Query(pairs): Query<Vec<(String, String)>>,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
 ) -> Result {
-    let As { value: period, format } = path.period;
+    let period = path.period;
     let mut asked = Asked::read_only(pairs, TAKES)?;
     let it = report::experiments(&mut db, &answers, &asked.question(period, person.viewer())).await?;
     match format {
@@ -86,7 +87,7 @@ pub async fn show(
 
 /// The address of an experiment's page, which shows all its months where no period is named.
 pub(super) fn to_experiment(experiment: &str, period: Option<Period>, asked: &Asked) -> String {
-    let path = paths::Experiment { experiment: As::page(experiment.to_owned()) };
+    let path = paths::Experiment { experiment: paths::Named(experiment.to_owned()) };
     with_period(path, period, Vec::new(), asked.pairs_of(OF_ONE))
 }
 
@@ -104,17 +105,17 @@ fn with_period(
 
 impl Page {
     fn at(&self, asked: &Asked) -> String {
-        asked.link(paths::Experiments { period: As::page(self.period) })
+        asked.link(paths::Experiments { period: self.period })
     }
 
     /// Where the form that searches leads.
     fn action(&self) -> String {
-        paths::Experiments { period: As::page(self.period) }.to_string()
+        paths::Experiments { period: self.period }.to_string()
     }
 
     fn during(&self, period: Period) -> (String, String) {
         let asked = Asked { page: 1, ..self.asked.clone() };
-        (period.name(), asked.link(paths::Experiments { period: As::page(period) }))
+        (period.name(), asked.link(paths::Experiments { period }))
     }
 
     fn periods(&self) -> Vec<choices::Choice> {

@@ -13,6 +13,7 @@ use axum::extract::multipart::{Field, Multipart, MultipartError};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
+use chrono::{DateTime, Utc};
 use serde::de::DeserializeOwned;
 use sqlx::pool::PoolConnection;
 use sqlx::{PgConnection, Postgres};
@@ -23,6 +24,17 @@ use super::{App, Error, Result};
 use crate::accounts::{Person, Role, Secret};
 use crate::audit::Actor;
 use crate::clock;
+
+/// When the request is answered: one moment for all that its handler reads and writes.
+pub struct Now(pub DateTime<Utc>);
+
+impl FromRequestParts<App> for Now {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(_: &mut Parts, app: &App) -> Result<Self, Infallible> {
+        Ok(Self(app.clock.now()))
+    }
+}
 
 /// Whoever asks, as the guard recognized them.
 #[derive(Clone)]

@@ -20,13 +20,13 @@ use tokio::time::timeout;
 use super::client_disconnect::Answering;
 use super::error::{Asked, Error, Result, present};
 use super::extract::{Visitor, bearer, cookie, has_nul};
+use super::format::{self, File};
 use super::observe::Who;
 use super::routes::{Access, Stated};
 use super::{App, headers, page_cache, renamed};
 use crate::accounts::session;
 use crate::accounts::token::{self, Sent};
 use crate::cache::{self, NotReady};
-use crate::clock;
 use crate::compute;
 use crate::fair_queue::{Queues, Slot};
 
@@ -59,12 +59,13 @@ pub(super) fn stand_before(router: Router<App>, stated: Vec<Stated>, app: App) -
 
 async fn watch(State(guard): State<Guard>, request: Request, next: Next) -> Response {
     let is_get = matches!(*request.method(), Method::GET | Method::HEAD);
-    if is_get && let Some(now) = renamed::address(request.uri()) {
+    let address = format::asked(&request);
+    if is_get && let Some(now) = renamed::address(&address) {
         let mut response = Redirect::permanent(&now).into_response();
         headers::set(&mut response, &guard.app.settings);
         return response;
     }
-    let asked = Asked::of(request.uri(), request.headers(), is_get);
+    let asked = Asked::of(&address, request.headers(), is_get);
     let mut visitor = Visitor { is_demonstration: guard.app.is_demonstration, ..Visitor::default() };
     let admitted = guard.admit(request, &mut visitor).await;
     let person = visitor.person.as_ref().map(|person| person.user_id.0);
@@ -130,6 +131,9 @@ impl Guard {
             return Err(Error::nul("The address"));
         }
         let stated = stated?;
+        if !stated.has_files && request.extensions().get::<File>().is_some() {
+            return Err(Error::NotFound);
+        }
         if !stated.access.admits(visitor.role()) {
             return Err(match visitor.person {
                 None => Error::SignedOut,
@@ -163,7 +167,7 @@ impl Guard {
 
     /// Whose token a script sent. One that came along with a cookie decides: a script says who it is.
     async fn recognize_script(&self, sent: &str) -> Result<Visitor> {
-        let now = clock::now();
+        let now = self.app.clock.now();
         let mut db = self.app.db.acquire().await?;
         let sentence = match token::find(&mut db, sent, now).await? {
             Sent::By(person) => {
@@ -190,7 +194,7 @@ impl Guard {
         };
         if let Some(token) = cookie::session(&jar, settings) {
             let mut db = self.app.db.acquire().await?;
-            visitor.person = session::find(&mut db, &token, clock::now()).await?;
+            visitor.person = session::find(&mut db, &token, self.app.clock.now()).await?;
             visitor.session = visitor.person.is_some().then_some(token);
         }
         visitor.is_new = visitor.session.is_none();
@@ -227,6 +231,7 @@ mod tests {
             path: "/stated",
             access: Access::Static,
             is_for_scripts: false,
+            has_files: false,
             is_kept: false,
         };
         let site = stand_before(router, vec![line], app);

@@ -9,15 +9,15 @@ use serde_json::json;
 use sqlx::Connection;
 use uuid::Uuid;
 
+use super::super::format::Format;
 use super::batch_page;
 use crate::audit::{self, Actor, Object, Verb};
-use crate::clock;
 use crate::jobs::{self, Cancelled};
 use crate::report::{self, Batch, ImportLine, Outcome};
 use crate::web::error::{Error, Result};
-use crate::web::extract::{Db, Htmx, cookie};
+use crate::web::extract::{Db, Htmx, Now, cookie};
 use crate::web::layout::Layout;
-use crate::web::respond::{self, Format};
+use crate::web::respond;
 use crate::web::{App, filters, paths};
 
 #[derive(Template)]
@@ -31,27 +31,34 @@ struct Page {
     now: DateTime<Utc>,
 }
 
-pub async fn show(path: paths::Batch, layout: Layout, Htmx(is_fragment): Htmx, mut db: Db) -> Result {
-    let batch = report::batch(&mut db, path.batch.value).await?.ok_or(Error::NotFound)?;
-    match path.batch.format {
+pub async fn show(
+    path: paths::Batch,
+    format: Format,
+    Now(now): Now,
+    layout: Layout,
+    Htmx(is_fragment): Htmx,
+    mut db: Db,
+) -> Result {
+    let batch = report::batch(&mut db, path.batch).await?.ok_or(Error::NotFound)?;
+    match format {
         Format::Html => {}
         Format::Json => return respond::json(&batch),
         Format::Csv => return Err(Error::NotFound),
     }
     let deliveries: Vec<i64> = batch.deliveries.iter().filter_map(|outcome| outcome.delivery).collect();
     let lines = report::lines_of(&mut db, &deliveries).await?;
-    let page = Page { layout, path, batch, lines, now: clock::now() };
+    let page = Page { layout, path, batch, lines, now };
     if is_fragment { respond::html(page.as_live()) } else { respond::html(page) }
 }
 
-pub async fn cancel(path: paths::BatchCancel, by: Actor, mut db: Db) -> Result {
+pub async fn cancel(path: paths::BatchCancel, Now(now): Now, by: Actor, mut db: Db) -> Result {
     let batch = report::batch(&mut db, path.batch).await?.ok_or(Error::NotFound)?;
     let is_reload = batch.line.reloads.is_some();
     let mut tx = db.begin().await?;
-    let cancelled = jobs::cancel(&mut tx, path.batch, &by.name, clock::now()).await?;
+    let cancelled = jobs::cancel(&mut tx, path.batch, &by.name, now).await?;
     if cancelled != Cancelled::TooLate {
         let (verb, object) = (Verb::ImportCancelled, Object::Batch(path.batch));
-        audit::record(&mut tx, &by, verb, &object, json!(null), clock::now()).await?;
+        audit::record(&mut tx, &by, verb, &object, json!(null), now).await?;
     }
     tx.commit().await?;
     let sentence = match cancelled {
@@ -68,13 +75,19 @@ pub async fn cancel(path: paths::BatchCancel, by: Actor, mut db: Db) -> Result {
 
 const CANCELLED: &str = "The upload is cancelled and its files are removed. Nothing of it was imported.";
 
-pub async fn retry(path: paths::BatchRetry, by: Actor, State(app): State<App>, mut db: Db) -> Result {
+pub async fn retry(
+    path: paths::BatchRetry,
+    Now(now): Now,
+    by: Actor,
+    State(app): State<App>,
+    mut db: Db,
+) -> Result {
     report::batch(&mut db, path.batch).await?.ok_or(Error::NotFound)?;
     let mut tx = db.begin().await?;
     let is_retried = jobs::retry(&mut tx, path.batch).await?;
     if is_retried {
         let (verb, object) = (Verb::ImportRetried, Object::Batch(path.batch));
-        audit::record(&mut tx, &by, verb, &object, json!(null), clock::now()).await?;
+        audit::record(&mut tx, &by, verb, &object, json!(null), now).await?;
     }
     tx.commit().await?;
     let sentence = if is_retried {

@@ -2,19 +2,18 @@
 
 use axum::extract::State;
 use axum::response::Response;
+use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::json;
 use sqlx::{Connection as _, PgConnection};
 
 use super::at;
 use crate::audit::{self, Actor, Object, Verb};
-use crate::clock;
 use crate::jobs::{self, Reloading};
 use crate::ledger::{self, Decision, Ended, Published, Undone};
 use crate::report;
 use crate::web::error::{Error, Result};
-use crate::web::extract::{Db, Form, cookie};
-use crate::web::respond::As;
+use crate::web::extract::{Db, Form, Now, cookie};
 use crate::web::{App, paths, respond};
 
 /// Why a month becomes smaller.
@@ -37,30 +36,42 @@ impl Why {
     }
 }
 
-pub async fn replace(path: paths::DeliveryReplace, by: Actor, mut db: Db, Form(why): Form<Why>) -> Result {
-    let sentence = publish(&mut db, path.delivery, Decision::Replace, why.reason()?, &by).await?;
+pub async fn replace(
+    path: paths::DeliveryReplace,
+    Now(now): Now,
+    by: Actor,
+    mut db: Db,
+    Form(why): Form<Why>,
+) -> Result {
+    let sentence = publish(&mut db, path.delivery, Decision::Replace, why.reason()?, (&by, now)).await?;
     Ok(back_to(path.delivery, &sentence))
 }
 
 /// Its rows are compared with those of large imports, which may take longer than a page: it has the connections of imports.
-pub async fn add(path: paths::DeliveryAdd, by: Actor, State(app): State<App>) -> Result {
+pub async fn add(path: paths::DeliveryAdd, Now(now): Now, by: Actor, State(app): State<App>) -> Result {
     let mut db = app.jobs.acquire().await?;
-    let sentence = publish(&mut db, path.delivery, Decision::Add, None, &by).await?;
+    let sentence = publish(&mut db, path.delivery, Decision::Add, None, (&by, now)).await?;
     Ok(back_to(path.delivery, &sentence))
 }
 
 /// Says why a delivery made its months smaller.
-pub async fn explain(path: paths::DeliveryExplain, by: Actor, mut db: Db, Form(why): Form<Why>) -> Result {
+pub async fn explain(
+    path: paths::DeliveryExplain,
+    Now(now): Now,
+    by: Actor,
+    mut db: Db,
+    Form(why): Form<Why>,
+) -> Result {
     let delivery = path.delivery;
     status(&mut db, delivery).await?;
     let Some(reason) = why.reason()? else {
         return Ok(back_to(delivery, "Enter why the month became smaller. Nothing was saved."));
     };
     let mut tx = db.begin().await?;
-    let is_explained = ledger::explain(&mut tx, delivery, reason, &by.name, clock::now()).await?;
+    let is_explained = ledger::explain(&mut tx, delivery, reason, &by.name, now).await?;
     if is_explained {
         let (verb, object) = (Verb::DeliveryExplained, Object::Delivery(delivery));
-        audit::record(&mut tx, &by, verb, &object, json!({ "reason": reason }), clock::now()).await?;
+        audit::record(&mut tx, &by, verb, &object, json!({ "reason": reason }), now).await?;
     }
     tx.commit().await?;
     let sentence = if is_explained { "Saved." } else { "Nothing changed: there was nothing to explain." };
@@ -68,7 +79,12 @@ pub async fn explain(path: paths::DeliveryExplain, by: Actor, mut db: Db, Form(w
 }
 
 /// Removing millions of rows may take longer than a page: it has the connections of imports.
-pub async fn discard(path: paths::DeliveryDiscard, by: Actor, State(app): State<App>) -> Result {
+pub async fn discard(
+    path: paths::DeliveryDiscard,
+    Now(now): Now,
+    by: Actor,
+    State(app): State<App>,
+) -> Result {
     let mut db = app.jobs.acquire().await?;
     let delivery = path.delivery;
     let reason = format!("Discarded by {}; nothing of it was ever active.", by.name);
@@ -77,7 +93,7 @@ pub async fn discard(path: paths::DeliveryDiscard, by: Actor, State(app): State<
         && ledger::discard(&mut tx, delivery, Ended::Discarded, &reason).await?;
     if is_discarded {
         let (verb, object) = (Verb::DeliveryDiscarded, Object::Delivery(delivery));
-        audit::record(&mut tx, &by, verb, &object, json!(null), clock::now()).await?;
+        audit::record(&mut tx, &by, verb, &object, json!(null), now).await?;
     }
     tx.commit().await?;
     ledger::remove_discarded(&mut db).await;
@@ -90,16 +106,16 @@ pub async fn discard(path: paths::DeliveryDiscard, by: Actor, State(app): State<
 }
 
 /// What becomes active again is compared with what was added since: it has the connections of imports, as [`add`] has.
-pub async fn undo(path: paths::DeliveryUndo, by: Actor, State(app): State<App>) -> Result {
+pub async fn undo(path: paths::DeliveryUndo, Now(now): Now, by: Actor, State(app): State<App>) -> Result {
     let mut db = app.jobs.acquire().await?;
     let delivery = path.delivery;
     status(&mut db, delivery).await?;
     let mut tx = db.begin().await?;
-    let sentence = match ledger::undo(&mut tx, delivery, &by.name, clock::now()).await? {
+    let sentence = match ledger::undo(&mut tx, delivery, &by.name, now).await? {
         Undone::At(sequence) => {
             let (verb, object) = (Verb::DeliveryUndone, Object::Delivery(delivery));
             let details = json!({ "sequence": sequence });
-            audit::record(&mut tx, &by, verb, &object, details, clock::now()).await?;
+            audit::record(&mut tx, &by, verb, &object, details, now).await?;
             format!("Import {delivery} is undone and inactive. Its file can be imported again.")
         }
         Undone::Overlaps(overlap) => format!("Nothing changed: {}.", overlap.of_undo(delivery)),
@@ -117,17 +133,22 @@ pub async fn undo(path: paths::DeliveryUndo, by: Actor, State(app): State<App>) 
 }
 
 /// Loads the rows of an archived import again, as a job.
-pub async fn load_again(path: paths::DeliveryLoadAgain, by: Actor, State(app): State<App>) -> Result {
+pub async fn load_again(
+    path: paths::DeliveryLoadAgain,
+    Now(now): Now,
+    by: Actor,
+    State(app): State<App>,
+) -> Result {
     let mut db = app.jobs.acquire().await?;
     let delivery = path.delivery;
     status(&mut db, delivery).await?;
     let mut tx = db.begin().await?;
-    let reload = jobs::reload(&mut tx, delivery, &by, clock::now()).await?;
+    let reload = jobs::reload(&mut tx, delivery, &by, now).await?;
     tx.commit().await?;
     Ok(match reload {
         Reloading::Queued(batch_id) => {
             app.notifier.notify();
-            respond::see_other(paths::Batch { batch: As::page(batch_id) })
+            respond::see_other(paths::Batch { batch: batch_id })
         }
         Reloading::NotArchived => {
             back_to(delivery, &format!("Nothing changed: import {delivery} has its rows."))
@@ -144,15 +165,14 @@ async fn publish(
     delivery: i64,
     decision: Decision,
     reason: Option<&str>,
-    by: &Actor,
+    (by, now): (&Actor, DateTime<Utc>),
 ) -> Result<String> {
     // One that is still being loaded is nobody's to decide about; none begins to load again.
     if status(db, delivery).await? != "waiting" {
         return Ok(already(delivery));
     }
     let mut tx = db.begin().await?;
-    let published =
-        ledger::publish(&mut tx, delivery, Some(decision), reason, &by.name, clock::now()).await?;
+    let published = ledger::publish(&mut tx, delivery, Some(decision), reason, &by.name, now).await?;
     if let Published::At(sequence) = published {
         let verb = match decision {
             Decision::Replace => Verb::DeliveryReplaced,
@@ -162,7 +182,7 @@ async fn publish(
         if let (Some(reason), Some(details)) = (reason, details.as_object_mut()) {
             details.insert("reason".to_owned(), reason.into());
         }
-        audit::record(&mut tx, by, verb, &Object::Delivery(delivery), details, clock::now()).await?;
+        audit::record(&mut tx, by, verb, &Object::Delivery(delivery), details, now).await?;
     }
     tx.commit().await?;
     Ok(match (published, decision) {

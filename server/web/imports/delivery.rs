@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use askama::Template;
 use chrono::{DateTime, Utc};
 
+use super::super::format::{File, Format};
 use super::import_changes::changes_page;
 use crate::money::{Decimal, written};
 use crate::report::{
@@ -16,7 +17,7 @@ use crate::web::csv::{self, Cell, Record};
 use crate::web::error::{Error, Result};
 use crate::web::extract::Db;
 use crate::web::layout::Layout;
-use crate::web::respond::{self, As, Format};
+use crate::web::respond;
 use crate::web::{filters, paths};
 
 #[derive(Template)]
@@ -39,9 +40,9 @@ struct Page {
 /// Services on this page whose cost changed.
 const SHOWN_CHANGES: i64 = 8;
 
-pub async fn show(path: paths::Delivery, layout: Layout, mut db: Db) -> Result {
-    let delivery = report::delivery(&mut db, path.delivery.value).await?.ok_or(Error::NotFound)?;
-    match path.delivery.format {
+pub async fn show(path: paths::Delivery, format: Format, layout: Layout, mut db: Db) -> Result {
+    let delivery = report::delivery(&mut db, path.delivery).await?.ok_or(Error::NotFound)?;
+    match format {
         Format::Html => {}
         Format::Json => return respond::json(&delivery),
         Format::Csv => return csv::answer(&format!("delivery-{}", delivery.delivery), &delivery.scopes),
@@ -137,11 +138,11 @@ impl Page {
     }
 
     fn row(&self, row: &RejectedRow) -> paths::Charge {
-        paths::Charge { delivery: self.delivery.delivery, file: row.file_no, row: As::page(row.row) }
+        paths::Charge { delivery: self.delivery.delivery, file: row.file_no, row: row.row }
     }
 
-    fn rejections(&self) -> paths::DeliveryRejections {
-        paths::DeliveryRejections { delivery: self.delivery.delivery }
+    fn rejections(&self) -> String {
+        File::Csv.of(paths::DeliveryRejections { delivery: self.delivery.delivery })
     }
 
     /// Archived imports that an undo would make active again.

@@ -12,6 +12,7 @@ use futures_util::stream;
 use sqlx::PgPool;
 use tokio::sync::mpsc;
 
+use super::super::format::Format;
 use crate::billing::formula;
 use crate::ledger::{self, Originals, Sha256};
 use crate::money::Decimal;
@@ -57,7 +58,15 @@ fn kept(file: &DeliveryFile) -> std::result::Result<Sha256, Error> {
     })
 }
 
-pub async fn rejections(path: paths::DeliveryRejections, State(pool): State<PgPool>, mut db: Db) -> Result {
+pub async fn rejections(
+    path: paths::DeliveryRejections,
+    format: Format,
+    State(pool): State<PgPool>,
+    mut db: Db,
+) -> Result {
+    if format != Format::Csv {
+        return Err(Error::NotFound);
+    }
     report::lines_of(&mut db, &[path.delivery]).await?.pop().ok_or(Error::NotFound)?;
     drop(db);
     let delivery = path.delivery;

@@ -3,13 +3,14 @@
 use askama::Template;
 use serde::{Deserialize, Serialize};
 
+use super::super::format::Format;
 use super::at;
 use crate::report::{self, Change, Changes, ChangesBy, CostMetric};
 use crate::web::csv::{self, Cell, Record};
 use crate::web::error::{Error, Result};
 use crate::web::extract::{Db, Query};
 use crate::web::layout::{Layout, Pages};
-use crate::web::respond::{self, As, Format};
+use crate::web::respond;
 use crate::web::{filters, paths};
 
 /// Lines on a page.
@@ -35,11 +36,12 @@ struct Page {
 
 pub async fn show(
     path: paths::DeliveryChanges,
+    format: Format,
     layout: Layout,
     Query(query): Query<ChangesQuery>,
     mut db: Db,
 ) -> Result {
-    let As { value: by, format } = path.by;
+    let by = path.by;
     let cost = match &query.cost {
         None => CostMetric::Billed,
         Some(cost) => cost.parse().map_err(|error| Error::BadRequest(format!("cost: {error}.")))?,
@@ -112,7 +114,7 @@ impl Page {
 
 /// The page of changes by this.
 pub fn changes_page(changes: &Changes, by: ChangesBy, cost: CostMetric) -> String {
-    let path = paths::DeliveryChanges { delivery: changes.delivery, by: As::page(by) };
+    let path = paths::DeliveryChanges { delivery: changes.delivery, by };
     let cost = (cost != CostMetric::Billed).then(|| cost.as_str().to_owned());
     match cost {
         None => path.to_string(),
@@ -140,7 +142,7 @@ pub fn charges_of(changes: &Changes, line: &Change, is_after: bool) -> Option<St
     }
     let sequence = changes.sequence.map(|sequence| if is_after { sequence } else { sequence - 1 });
     pairs.extend(sequence.map(|sequence| ("sequence", sequence.to_string())));
-    let path = paths::Charges { period: As::page(line.billing_period.into()) };
+    let path = paths::Charges { period: line.billing_period.into() };
     Some(paths::with_query(path, &pairs))
 }
 

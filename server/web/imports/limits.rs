@@ -6,11 +6,10 @@ use serde_json::json;
 use sqlx::Connection as _;
 
 use crate::audit::{self, Actor, Object, Verb};
-use crate::clock;
 use crate::ledger::{self, Limits, Measure};
 use crate::money::Decimal;
 use crate::web::error::Result;
-use crate::web::extract::{Db, Form, cookie};
+use crate::web::extract::{Db, Form, Now, cookie};
 use crate::web::form::{Fields, amount};
 use crate::web::layout::Layout;
 use crate::web::{Access, paths, respond};
@@ -48,6 +47,7 @@ pub struct LimitsForm {
 
 pub async fn save(
     _: paths::ImportLimits,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     mut db: Db,
@@ -75,7 +75,7 @@ pub async fn save(
     }
     if !changed.is_empty() {
         let (verb, object) = (Verb::ImportLimitsSet, Object::Other("import limits"));
-        audit::record(&mut tx, &by, verb, &object, changed.into(), clock::now()).await?;
+        audit::record(&mut tx, &by, verb, &object, changed.into(), now).await?;
     }
     tx.commit().await?;
     let mut response = respond::see_other(paths::ImportLimits);

@@ -19,13 +19,12 @@ use uuid::Uuid;
 
 use super::csv;
 use super::error::Result;
-use super::extract::{Db, Htmx, Query};
+use super::extract::{Db, Htmx, Now, Query};
 use super::filters::Bare;
 use super::form::Fields;
+use super::format::Format;
 use super::layout::{Layout, Pages};
-use super::respond::As;
 use super::{filters, paths, respond};
-use crate::clock;
 use crate::period::BillingMonth;
 use crate::report::{self, History, HistoryChoices, ImportLine, JobLine};
 
@@ -59,28 +58,29 @@ struct Page {
 
 pub async fn index(
     _: paths::Imports,
+    format: Format,
+    Now(now): Now,
     layout: Layout,
     Htmx(is_fragment): Htmx,
     Query(query): Query<HistoryQuery>,
     mut db: Db,
 ) -> Result {
-    let page = Page::find(layout, &mut db, &query, Fields::default()).await?;
+    match format {
+        Format::Html => {}
+        Format::Json => return respond::json(&Imports::find(&mut db, &query, now).await?),
+        Format::Csv => {
+            let (filter, order) = (query.filter()?, query.order()?);
+            let history = report::history(&mut db, &filter, order, 0, LARGEST_FILE).await?;
+            return csv::answer("imports", &list_query::rows(&history.lines));
+        }
+    }
+    let page = Page::find(layout, &mut db, &query, Fields::default(), now).await?;
     match (is_fragment, page.is_under_way()) {
         (false, _) => respond::html(page),
         (true, true) => respond::html(page.as_running()),
         // What ran is history now: the whole of what changes is shown anew.
         (true, false) => Ok(in_place_of("#live", respond::html(page.as_live())?)),
     }
-}
-
-pub async fn index_json(_: paths::ImportsJson, Query(query): Query<HistoryQuery>, mut db: Db) -> Result {
-    respond::json(&Imports::find(&mut db, &query, clock::now()).await?)
-}
-
-pub async fn index_csv(_: paths::ImportsCsv, Query(query): Query<HistoryQuery>, mut db: Db) -> Result {
-    let (filter, order) = (query.filter()?, query.order()?);
-    let history = report::history(&mut db, &filter, order, 0, LARGEST_FILE).await?;
-    csv::answer("imports", &list_query::rows(&history.lines))
 }
 
 impl Imports {
@@ -101,8 +101,8 @@ impl Page {
         db: &mut PgConnection,
         query: &HistoryQuery,
         fields: Fields,
+        now: DateTime<Utc>,
     ) -> Result<Self> {
-        let now = clock::now();
         let imports = Imports::find(db, query, now).await?;
         let choices = report::history_choices(db).await?;
         let is_narrowed = !query.filter()?.is_empty();
@@ -181,7 +181,7 @@ pub fn sentence(message: &str, files: &[String]) -> String {
 
 /// The page of a delivery.
 pub fn at(delivery: impl Bare<i64>) -> paths::Delivery {
-    paths::Delivery { delivery: As::page(delivery.bare()) }
+    paths::Delivery { delivery: delivery.bare() }
 }
 
 /// Where the rows of an archived import are loaded again.
@@ -191,12 +191,12 @@ pub fn load_again(delivery: impl Bare<i64>) -> paths::DeliveryLoadAgain {
 
 /// The page of a batch.
 pub fn batch_page(batch: &Uuid) -> paths::Batch {
-    paths::Batch { batch: As::page(*batch) }
+    paths::Batch { batch: *batch }
 }
 
 /// The month page.
 pub fn month_page(month: impl Bare<BillingMonth>) -> paths::Spend {
-    paths::Spend { period: As::page(month.bare().into()) }
+    paths::Spend { period: month.bare().into() }
 }
 
 #[cfg(test)]

@@ -2,20 +2,18 @@
 //! `POST /imports/{delivery}/files`: those of an archived import, to load its rows again.
 
 use axum::extract::State;
-use sqlx::PgPool;
 use uuid::Uuid;
 
 use super::Page;
 use super::list_query::HistoryQuery;
 use crate::audit::Actor;
-use crate::clock;
 use crate::jobs::Arriving;
 use crate::report;
 use crate::web::error::{Error, Result};
 use crate::web::extract::{Db, Upload, cookie};
 use crate::web::form::Fields;
 use crate::web::layout::Layout;
-use crate::web::respond::{self, As};
+use crate::web::respond;
 use crate::web::{App, paths};
 
 pub async fn create(
@@ -27,7 +25,7 @@ pub async fn create(
 ) -> Result {
     let arriving = receive(app.inbox.open(Uuid::new_v4())?, upload).await?;
     if arriving.is_empty() {
-        return no_file(layout, &app.db).await;
+        return no_file(layout, &app).await;
     }
     hand_over(app, by, arriving).await
 }
@@ -54,11 +52,11 @@ pub async fn again(
 }
 
 async fn hand_over(app: App, by: Actor, arriving: Arriving) -> Result {
-    let batch = As::page(arriving.batch_id);
+    let batch = arriving.batch_id;
     // On a task of its own: a browser that leaves now must not take the files from under the import.
     let handing_over = async move {
         let mut db = app.db.acquire().await?;
-        arriving.enqueue(&mut db, &by, clock::now()).await?;
+        arriving.enqueue(&mut db, &by, app.clock.now()).await?;
         app.notifier.notify();
         Ok::<_, sqlx::Error>(())
     };
@@ -96,9 +94,10 @@ async fn write_files(arriving: &mut Arriving, upload: &mut Upload) -> Result<()>
     Ok(())
 }
 
-async fn no_file(layout: Layout, db: &PgPool) -> Result {
+async fn no_file(layout: Layout, app: &App) -> Result {
     let mut fields = Fields::default();
     fields.refuse("files", "No file came along. Choose at least one billing export.");
-    let mut db = db.acquire().await?;
-    respond::refused(Page::find(layout, &mut db, &HistoryQuery::default(), fields).await?)
+    let mut db = app.db.acquire().await?;
+    let now = app.clock.now();
+    respond::refused(Page::find(layout, &mut db, &HistoryQuery::default(), fields, now).await?)
 }

@@ -10,6 +10,7 @@ mod kept;
 mod pace;
 mod version;
 
+use super::format::File;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -26,7 +27,6 @@ use super::guard::slot_of;
 use super::{App, Error};
 use crate::accounts::Role;
 use crate::cache::{self, Cache, NotReady};
-use crate::clock;
 use blank::Filled;
 use kept::{Kept, Wanted};
 use pace::Pace;
@@ -60,6 +60,7 @@ impl PageCache {
 struct Key {
     /// A hash: it may be as long as a request.
     address: blake3::Hash,
+    file: Option<File>,
     part: [Option<HeaderValue>; 3],
     role: Role,
     teams: Vec<String>,
@@ -86,12 +87,13 @@ pub(super) async fn answer(
     }
     let key = Key {
         address: blake3::hash(parts.uri.to_string().as_bytes()),
+        file: parts.extensions.get().copied(),
         part: PART.map(|name| parts.headers.get(name).cloned()),
         role: person.role,
         teams: person.teams.clone(),
         sees_billing_accounts: person.may_see_billing_accounts(),
         theme: visitor.theme,
-        today: clock::now().date_naive(),
+        today: app.clock.now().date_naive(),
         version: now.version,
     };
     parts.headers = without_others(&parts.headers);

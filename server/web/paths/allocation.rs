@@ -6,20 +6,11 @@ use serde::Deserialize;
 use super::{Error, with_query};
 use crate::allocation::{Field, Label, Sheet, Target};
 use crate::period::BillingMonth;
-use crate::web::respond::As;
 
 /// The rules by which charges get their owners.
 #[derive(TypedPath)]
 #[typed_path("/rules", rejection(Error))]
 pub struct Rules;
-
-#[derive(TypedPath)]
-#[typed_path("/rules.json", rejection(Error))]
-pub struct RulesJson;
-
-#[derive(TypedPath)]
-#[typed_path("/rules.csv", rejection(Error))]
-pub struct RulesCsv;
 
 /// A form for a rule, filled in by its query: `?field=account&value=1234&to=team:vision&name=…`.
 #[derive(TypedPath)]
@@ -69,7 +60,7 @@ pub struct SharedCostsRemove {
 #[derive(Clone, Copy, TypedPath, Deserialize)]
 #[typed_path("/organization/{sheet}", rejection(Error))]
 pub struct Organization {
-    pub sheet: As<Sheet>,
+    pub sheet: Sheet,
 }
 
 #[derive(TypedPath, Deserialize)]
@@ -96,7 +87,7 @@ pub struct OrganizationRemove {
 #[derive(Clone, Copy, TypedPath, Deserialize)]
 #[typed_path("/labels/{label}", rejection(Error))]
 pub struct Labels {
-    pub label: As<Label>,
+    pub label: Label,
 }
 
 #[derive(TypedPath, Deserialize)]
@@ -138,7 +129,7 @@ pub fn new_rule(
 
 /// Where a team of this name is made: among the labels that mean nothing yet.
 pub fn new_team() -> String {
-    Labels { label: As::page(Label::Team) }.to_string()
+    Labels { label: Label::Team }.to_string()
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ use axum_extra::routing::TypedPath;
 use serde::Deserialize;
 
 use super::super::error::Error;
-use super::super::respond::As;
 use crate::changes::Kind;
 
 #[derive(TypedPath)]
@@ -12,39 +11,31 @@ use crate::changes::Kind;
 pub struct Changes;
 
 #[derive(TypedPath)]
-#[typed_path("/changes.json", rejection(Error))]
-pub struct ChangesJson;
+#[typed_path("/asset-register/changes", rejection(Error))]
+pub struct AssetRegisterChanges;
 
 #[derive(TypedPath)]
-#[typed_path("/changes.csv", rejection(Error))]
-pub struct ChangesCsv;
-
-#[derive(TypedPath)]
-#[typed_path("/asset-register/changes.json", rejection(Error))]
-pub struct AssetRegisterChangesJson;
-
-#[derive(TypedPath)]
-#[typed_path("/prices/changes.json", rejection(Error))]
-pub struct PriceChangesJson;
+#[typed_path("/prices/changes", rejection(Error))]
+pub struct PriceChanges;
 
 /// A change of the allocation.
 #[derive(Clone, Copy, TypedPath, Deserialize)]
 #[typed_path("/changes/{change}", rejection(Error))]
 pub struct Change {
-    pub change: As<i64>,
+    pub change: i64,
 }
 
 #[derive(Clone, TypedPath, Deserialize)]
 #[typed_path("/asset-register/changes/{change}", rejection(Error))]
 pub struct AssetRegisterChange {
-    pub change: As<i64>,
+    pub change: i64,
 }
 
 /// A change of the prices, or what a file would change.
 #[derive(Clone, TypedPath, Deserialize)]
 #[typed_path("/prices/changes/{change}", rejection(Error))]
 pub struct PriceChange {
-    pub change: As<i64>,
+    pub change: i64,
 }
 
 /// Hands a draft to whoever decides.

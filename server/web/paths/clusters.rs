@@ -6,19 +6,10 @@ use serde::Deserialize;
 use super::Error;
 use crate::onprem::Kind;
 use crate::period::BillingMonth;
-use crate::web::respond::As;
 
 #[derive(TypedPath)]
 #[typed_path("/clusters", rejection(Error))]
 pub struct Clusters;
-
-#[derive(TypedPath)]
-#[typed_path("/clusters.json", rejection(Error))]
-pub struct ClustersJson;
-
-#[derive(TypedPath)]
-#[typed_path("/clusters.csv", rejection(Error))]
-pub struct ClustersCsv;
 
 /// The form of a new cluster.
 #[derive(TypedPath)]
@@ -33,7 +24,7 @@ pub struct NewClusterFigure;
 #[derive(Clone, TypedPath, Deserialize)]
 #[typed_path("/clusters/{cluster}", rejection(Error))]
 pub struct Cluster {
-    pub cluster: As<String>,
+    pub cluster: String,
 }
 
 /// What a cluster is charged in a month, line by line.
@@ -41,7 +32,7 @@ pub struct Cluster {
 #[typed_path("/clusters/{cluster}/{month}", rejection(Error))]
 pub struct ClusterMonth {
     pub cluster: String,
-    pub month: As<BillingMonth>,
+    pub month: BillingMonth,
 }
 
 #[derive(TypedPath, Deserialize)]
@@ -60,7 +51,7 @@ pub struct ClusterReadings {
 #[derive(TypedPath, Deserialize)]
 #[typed_path("/asset-register/{kind}", rejection(Error))]
 pub struct AssetRegister {
-    pub kind: As<Kind>,
+    pub kind: Kind,
 }
 
 #[derive(TypedPath, Deserialize)]

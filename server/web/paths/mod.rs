@@ -12,21 +12,41 @@ pub use clusters::*;
 pub use prices::*;
 pub use scenarios::*;
 
+use super::format::{File, PAGE};
 use std::fmt;
-use std::str::FromStr;
 
 use axum_extra::routing::TypedPath;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::Error;
-use super::respond::As;
 use crate::period::Period;
 use crate::report::ChangesBy;
 
 /// A path with its question: `/sign-in?next=%2Faccount`.
 pub fn with_query(path: impl TypedPath, query: &impl Serialize) -> String {
     path.with_query_params(query).to_string().replacen("?&", "?", 1)
+}
+
+/// A text of people as the last part of an address. One that ends as a file does, or that reads as a way to somewhere else,
+/// gets a suffix that says that it is a page: `/experiments/run.json.html`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(from = "String")]
+pub struct Named(pub String);
+
+impl From<String> for Named {
+    fn from(text: String) -> Self {
+        Self(text.strip_suffix(PAGE).map(str::to_owned).unwrap_or(text))
+    }
+}
+
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(text) = self;
+        let is_other = [".", "..", "compare"].contains(&text.as_str());
+        let has_suffix = text.ends_with(PAGE) || File::ends(text);
+        write!(f, "{text}{}", if is_other || has_suffix { PAGE } else { "" })
+    }
 }
 
 #[derive(TypedPath)]
@@ -36,14 +56,6 @@ pub struct Home;
 #[derive(TypedPath)]
 #[typed_path("/overview", rejection(Error))]
 pub struct Overview;
-
-#[derive(TypedPath)]
-#[typed_path("/overview.json", rejection(Error))]
-pub struct OverviewJson;
-
-#[derive(TypedPath)]
-#[typed_path("/overview.csv", rejection(Error))]
-pub struct OverviewCsv;
 
 #[derive(TypedPath)]
 #[typed_path("/sign-in", rejection(Error))]
@@ -152,30 +164,14 @@ pub struct PersonToken {
 pub struct Audit;
 
 #[derive(TypedPath)]
-#[typed_path("/audit.json", rejection(Error))]
-pub struct AuditJson;
-
-#[derive(TypedPath)]
-#[typed_path("/audit.csv", rejection(Error))]
-pub struct AuditCsv;
-
-#[derive(TypedPath)]
 #[typed_path("/imports", rejection(Error))]
 pub struct Imports;
-
-#[derive(TypedPath)]
-#[typed_path("/imports.json", rejection(Error))]
-pub struct ImportsJson;
-
-#[derive(TypedPath)]
-#[typed_path("/imports.csv", rejection(Error))]
-pub struct ImportsCsv;
 
 /// What was submitted together.
 #[derive(Clone, Copy, TypedPath, Deserialize)]
 #[typed_path("/imports/batches/{batch}", rejection(Error))]
 pub struct Batch {
-    pub batch: As<Uuid>,
+    pub batch: Uuid,
 }
 
 #[derive(TypedPath, Deserialize)]
@@ -193,7 +189,7 @@ pub struct BatchRetry {
 #[derive(Clone, Copy, TypedPath, Deserialize)]
 #[typed_path("/imports/{delivery}", rejection(Error))]
 pub struct Delivery {
-    pub delivery: As<i64>,
+    pub delivery: i64,
 }
 
 /// What a delivery changed, by account, service or key.
@@ -201,11 +197,11 @@ pub struct Delivery {
 #[typed_path("/imports/{delivery}/changes/{by}", rejection(Error))]
 pub struct DeliveryChanges {
     pub delivery: i64,
-    pub by: As<ChangesBy>,
+    pub by: ChangesBy,
 }
 
 #[derive(TypedPath, Deserialize)]
-#[typed_path("/imports/{delivery}/rejections.csv", rejection(Error))]
+#[typed_path("/imports/{delivery}/rejections", rejection(Error))]
 pub struct DeliveryRejections {
     pub delivery: i64,
 }
@@ -280,10 +276,6 @@ pub struct DeliveryLoadAgain {
 #[typed_path("/storage", rejection(Error))]
 pub struct Storage;
 
-#[derive(TypedPath)]
-#[typed_path("/storage.json", rejection(Error))]
-pub struct StorageJson;
-
 /// Archives what is inactive.
 #[derive(TypedPath)]
 #[typed_path("/storage/archive", rejection(Error))]
@@ -303,13 +295,14 @@ pub struct Health;
 #[derive(TypedPath, Deserialize)]
 #[typed_path("/variance/{period}", rejection(Error))]
 pub struct Variance {
-    pub period: As<Period>,
+    pub period: Period,
 }
 
 /// Where a form that names two months leads; without any, the latest month.
 #[derive(TypedPath)]
 #[typed_path("/spend", rejection(Error))]
 pub struct AnyPeriod;
+
 #[derive(TypedPath)]
 #[typed_path("/readyz", rejection(Error))]
 pub struct Ready;
@@ -321,13 +314,13 @@ pub struct Metrics;
 #[derive(TypedPath, Deserialize)]
 #[typed_path("/spend/{period}", rejection(Error))]
 pub struct Spend {
-    pub period: As<Period>,
+    pub period: Period,
 }
 
 #[derive(TypedPath, Deserialize)]
 #[typed_path("/charges/{period}", rejection(Error))]
 pub struct Charges {
-    pub period: As<Period>,
+    pub period: Period,
 }
 
 /// A charge by the row of the file that it comes from.
@@ -336,7 +329,7 @@ pub struct Charges {
 pub struct Charge {
     pub delivery: i64,
     pub file: i16,
-    pub row: As<i64>,
+    pub row: i64,
 }
 
 /// Where leads find their team and everybody else all of them, in the latest month.
@@ -348,7 +341,7 @@ pub struct Teams;
 #[derive(TypedPath, Deserialize)]
 #[typed_path("/chargeback/{period}", rejection(Error))]
 pub struct Chargeback {
-    pub period: As<Period>,
+    pub period: Period,
 }
 
 /// A team; leads to the latest month.
@@ -362,34 +355,15 @@ pub struct AnyTeam {
 #[typed_path("/teams/{team}/{period}", rejection(Error))]
 pub struct Team {
     pub team: String,
-    pub period: As<Period>,
+    pub period: Period,
 }
 
 /// What a team is charged, on paper.
 #[derive(Clone, TypedPath, Deserialize)]
-#[typed_path("/teams/{team}/{period}/{what}", rejection(Error))]
+#[typed_path("/teams/{team}/{period}/statement", rejection(Error))]
 pub struct Statement {
     pub team: String,
     pub period: Period,
-    pub what: As<Stated>,
-}
-
-/// The last part of the address of a statement: `statement`.
-#[derive(Clone, Copy, Debug)]
-pub struct Stated;
-
-impl fmt::Display for Stated {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("statement")
-    }
-}
-
-impl FromStr for Stated {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text == "statement" { Ok(Self) } else { Err("expected statement") }
-    }
 }
 
 /// Leads to the experiments of the latest month.
@@ -400,7 +374,7 @@ pub struct AnyExperiments;
 #[derive(TypedPath, Deserialize)]
 #[typed_path("/experiments/during/{period}", rejection(Error))]
 pub struct Experiments {
-    pub period: As<Period>,
+    pub period: Period,
 }
 
 /// Some experiments side by side.
@@ -408,19 +382,11 @@ pub struct Experiments {
 #[typed_path("/experiments/compare", rejection(Error))]
 pub struct CompareExperiments;
 
-#[derive(TypedPath)]
-#[typed_path("/experiments/compare.json", rejection(Error))]
-pub struct CompareExperimentsJson;
-
-#[derive(TypedPath)]
-#[typed_path("/experiments/compare.csv", rejection(Error))]
-pub struct CompareExperimentsCsv;
-
 /// An experiment by its label.
 #[derive(TypedPath, Deserialize)]
 #[typed_path("/experiments/{experiment}", rejection(Error))]
 pub struct Experiment {
-    pub experiment: As<String>,
+    pub experiment: Named,
 }
 
 /// An experiment's name, team and project.
@@ -445,26 +411,18 @@ pub struct AnyInvoices;
 #[derive(TypedPath, Deserialize)]
 #[typed_path("/invoices/{period}", rejection(Error))]
 pub struct Invoices {
-    pub period: As<Period>,
+    pub period: Period,
 }
 
 #[derive(TypedPath, Deserialize)]
 #[typed_path("/invoices/{period}/remove", rejection(Error))]
 pub struct InvoiceRemove {
-    pub period: As<Period>,
+    pub period: Period,
 }
 
 #[derive(TypedPath)]
 #[typed_path("/rates", rejection(Error))]
 pub struct Rates;
-
-#[derive(TypedPath)]
-#[typed_path("/rates.json", rejection(Error))]
-pub struct RatesJson;
-
-#[derive(TypedPath)]
-#[typed_path("/rates.csv", rejection(Error))]
-pub struct RatesCsv;
 
 #[derive(TypedPath)]
 #[typed_path("/rates/file", rejection(Error))]
@@ -486,25 +444,17 @@ pub struct AnyUnallocated;
 #[derive(TypedPath, Deserialize)]
 #[typed_path("/unallocated/{period}", rejection(Error))]
 pub struct Unallocated {
-    pub period: As<Period>,
+    pub period: Period,
 }
 
 #[derive(TypedPath)]
 #[typed_path("/budgets", rejection(Error))]
 pub struct Budgets;
 
-#[derive(TypedPath)]
-#[typed_path("/budgets.json", rejection(Error))]
-pub struct BudgetsJson;
-
-#[derive(TypedPath)]
-#[typed_path("/budgets.csv", rejection(Error))]
-pub struct BudgetsCsv;
-
 #[derive(TypedPath, Deserialize)]
 #[typed_path("/budgets/{budget}", rejection(Error))]
 pub struct Budget {
-    pub budget: As<i64>,
+    pub budget: i64,
 }
 
 #[derive(TypedPath, Deserialize)]
@@ -524,17 +474,30 @@ pub struct BudgetRemove {
 pub struct Quantities;
 
 #[derive(TypedPath)]
-#[typed_path("/quantities.json", rejection(Error))]
-pub struct QuantitiesJson;
-
-#[derive(TypedPath)]
-#[typed_path("/quantities.csv", rejection(Error))]
-pub struct QuantitiesCsv;
-
-#[derive(TypedPath)]
 #[typed_path("/quantities/file", rejection(Error))]
 pub struct QuantitiesFile;
 
 #[derive(TypedPath)]
 #[typed_path("/quantities/remove", rejection(Error))]
 pub struct QuantitiesRemove;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_that_ends_as_a_file_does_has_a_page_of_its_own() {
+        for (label, page) in [
+            ("exp-7", "exp-7"),
+            ("run.json", "run.json.html"),
+            ("index.html", "index.html.html"),
+            ("x.json.html", "x.json.html.html"),
+            ("compare", "compare.html"),
+            ("..", "...html"),
+            (".json", ".json.html"),
+        ] {
+            assert_eq!(Named(label.to_owned()).to_string(), page);
+            assert_eq!(Named::from(page.to_owned()), Named(label.to_owned()));
+        }
+    }
+}

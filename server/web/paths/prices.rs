@@ -9,14 +9,6 @@ use super::Error;
 #[typed_path("/prices", rejection(Error))]
 pub struct Prices;
 
-#[derive(TypedPath)]
-#[typed_path("/prices.json", rejection(Error))]
-pub struct PricesJson;
-
-#[derive(TypedPath)]
-#[typed_path("/prices.csv", rejection(Error))]
-pub struct PricesCsv;
-
 /// The form of a new price, and of a file of them.
 #[derive(TypedPath)]
 #[typed_path("/prices/new", rejection(Error))]

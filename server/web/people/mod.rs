@@ -12,7 +12,7 @@ use chrono::{DateTime, Utc};
 use serde::Deserialize;
 
 use super::error::{Error, Result};
-use super::extract::{Db, Form};
+use super::extract::{Db, Form, Now};
 use super::form::Fields;
 use super::layout::Layout;
 use super::{filters, paths, respond};
@@ -67,6 +67,7 @@ pub async fn index(_: paths::People, layout: Layout, mut db: Db) -> Result {
 /// Adds someone and shows the link by which they choose a password.
 pub async fn create(
     _: paths::People,
+    Now(now): Now,
     layout: Layout,
     State(settings): State<Arc<Settings>>,
     by: Actor,
@@ -86,10 +87,10 @@ pub async fn create(
         && !fields.is_refused()
     {
         let person = NewPerson { email, name: form.name(), role, teams };
-        match people::add(&mut db, &person, None, &by, clock::now()).await? {
+        match people::add(&mut db, &person, None, &by, now).await? {
             Added::As(id) => {
                 let person = people::find(&mut db, id).await?.ok_or(Error::NotFound)?;
-                return show_link(layout, &mut db, person, &by, &settings).await;
+                return show_link(layout, &mut db, person, (&by, now), &settings).await;
             }
             Added::EmailTaken => fields.refuse("email", "Somebody has this address already."),
         }
@@ -99,8 +100,13 @@ pub async fn create(
 }
 
 /// Makes a link for someone and shows it.
-async fn show_link(layout: Layout, db: &mut Db, person: Person, by: &Actor, settings: &Settings) -> Result {
-    let now = clock::now();
+async fn show_link(
+    layout: Layout,
+    db: &mut Db,
+    person: Person,
+    (by, now): (&Actor, DateTime<Utc>),
+    settings: &Settings,
+) -> Result {
     let made = link::make(db, &person, &mut clock::dice(), by, now).await?;
     let token = made.ok_or_else(|| Error::BadRequest(format!("{} is disabled.", person.display_name())))?;
     let link = address_of(&token, settings);

@@ -13,10 +13,9 @@ use crate::accounts::manage::{self, Change, Managed};
 use crate::accounts::session::{self, Session};
 use crate::accounts::{ApiToken, Person, Role, UserId, people, token};
 use crate::audit::Actor;
-use crate::clock;
 use crate::config::Settings;
 use crate::web::error::{Error, Result};
-use crate::web::extract::{Db, Form, cookie};
+use crate::web::extract::{Db, Form, Now, cookie};
 use crate::web::form::Fields;
 use crate::web::layout::Layout;
 use crate::web::{filters, paths, respond};
@@ -45,12 +44,13 @@ struct Page {
     now: DateTime<Utc>,
 }
 
-pub async fn show(path: paths::Person, layout: Layout, mut db: Db) -> Result {
-    respond::html(Page::find(&mut db, path, layout).await?)
+pub async fn show(path: paths::Person, Now(now): Now, layout: Layout, mut db: Db) -> Result {
+    respond::html(Page::find(&mut db, path, layout, now).await?)
 }
 
 pub async fn change(
     path: paths::Person,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     mut db: Db,
@@ -60,7 +60,7 @@ pub async fn change(
     if let Some((role, teams)) = form.role(&mut fields, &mut db).await? {
         let sees_billing_accounts = form.billing_accounts == SHOWN;
         let change = Change { name: form.name(), role, teams, sees_billing_accounts };
-        match manage::change(&mut db, UserId(path.person), &change, &by, clock::now()).await? {
+        match manage::change(&mut db, UserId(path.person), &change, &by, now).await? {
             Managed::Done => {
                 return Ok(back_to(path, "Changed. It holds from their next click on."));
             }
@@ -69,25 +69,37 @@ pub async fn change(
             Managed::Nobody => return Err(Error::NotFound),
         }
     }
-    let page = Page::find(&mut db, path, layout).await?;
+    let page = Page::find(&mut db, path, layout, now).await?;
     respond::refused(Page { fields, ..page })
 }
 
-pub async fn disable(path: paths::PersonDisable, layout: Layout, by: Actor, mut db: Db) -> Result {
-    let managed = manage::disable(&mut db, UserId(path.person), &by, clock::now()).await?;
+pub async fn disable(
+    path: paths::PersonDisable,
+    Now(now): Now,
+    layout: Layout,
+    by: Actor,
+    mut db: Db,
+) -> Result {
+    let managed = manage::disable(&mut db, UserId(path.person), &by, now).await?;
     let sentence = "Disabled. Their sessions and tokens ended just now.";
-    settle(managed, path.person, sentence, layout, &mut db).await
+    settle(managed, path.person, sentence, layout, (&mut db, now)).await
 }
 
-pub async fn enable(path: paths::PersonEnable, layout: Layout, by: Actor, mut db: Db) -> Result {
-    let managed = manage::enable(&mut db, UserId(path.person), &by, clock::now()).await?;
+pub async fn enable(
+    path: paths::PersonEnable,
+    Now(now): Now,
+    layout: Layout,
+    by: Actor,
+    mut db: Db,
+) -> Result {
+    let managed = manage::enable(&mut db, UserId(path.person), &by, now).await?;
     let sentence = "Enabled. They sign in with the password they had; tokens have to be made anew.";
-    settle(managed, path.person, sentence, layout, &mut db).await
+    settle(managed, path.person, sentence, layout, (&mut db, now)).await
 }
 
-pub async fn sign_out(path: paths::PersonSignOut, by: Actor, mut db: Db) -> Result {
+pub async fn sign_out(path: paths::PersonSignOut, Now(now): Now, by: Actor, mut db: Db) -> Result {
     let person = find(&mut db, path.person).await?;
-    let done = manage::sign_out(&mut db, &person, &by, clock::now()).await?;
+    let done = manage::sign_out(&mut db, &person, &by, now).await?;
     let sessions = match done.sessions_ended {
         0 => "They were signed in nowhere.".to_owned(),
         1 => "One session ended.".to_owned(),
@@ -99,18 +111,19 @@ pub async fn sign_out(path: paths::PersonSignOut, by: Actor, mut db: Db) -> Resu
 
 pub async fn make_link(
     path: paths::PersonLink,
+    Now(now): Now,
     layout: Layout,
     State(settings): State<Arc<Settings>>,
     by: Actor,
     mut db: Db,
 ) -> Result {
     let person = find(&mut db, path.person).await?;
-    show_link(layout, &mut db, person, &by, &settings).await
+    show_link(layout, &mut db, person, (&by, now), &settings).await
 }
 
-pub async fn revoke_token(path: paths::PersonToken, by: Actor, mut db: Db) -> Result {
+pub async fn revoke_token(path: paths::PersonToken, Now(now): Now, by: Actor, mut db: Db) -> Result {
     let person = find(&mut db, path.person).await?;
-    let label = token::revoke(&mut db, &person, path.token, &by, clock::now()).await?;
+    let label = token::revoke(&mut db, &person, path.token, &by, now).await?;
     let sentence = label.map_or_else(
         || "Nothing changed: this token was revoked before.".to_owned(),
         |label| format!("The token “{label}” is revoked and opens nothing any more."),
@@ -123,7 +136,7 @@ async fn settle(
     person: i64,
     sentence: &str,
     layout: Layout,
-    db: &mut PgConnection,
+    (db, now): (&mut PgConnection, DateTime<Utc>),
 ) -> Result {
     let path = paths::Person { person };
     match managed {
@@ -131,7 +144,7 @@ async fn settle(
         Managed::Unchanged => Ok(back_to(path, "Nothing changed: it was so already.")),
         Managed::Nobody => Err(Error::NotFound),
         Managed::LastAdmin => {
-            let page = Page::find(db, path, layout).await?;
+            let page = Page::find(db, path, layout, now).await?;
             respond::refused(Page { problem: Some(LAST_ADMIN), ..page })
         }
     }
@@ -148,9 +161,13 @@ fn back_to(path: paths::Person, sentence: &str) -> Response {
 }
 
 impl Page {
-    async fn find(db: &mut PgConnection, path: paths::Person, layout: Layout) -> Result<Self> {
+    async fn find(
+        db: &mut PgConnection,
+        path: paths::Person,
+        layout: Layout,
+        now: DateTime<Utc>,
+    ) -> Result<Self> {
         let person = find(db, path.person).await?;
-        let now = clock::now();
         let sessions = session::list(db, person.user_id, None, now).await?;
         let tokens = token::list(db, person.user_id).await?;
         let fields = Fields::new([

@@ -16,15 +16,14 @@ use sqlx::PgConnection;
 
 use super::csv::{self, Cell, Record};
 use super::error::{Error, Result};
-use super::extract::{CurrentUser, Db, Query, cookie};
+use super::extract::{CurrentUser, Db, Now, Query, cookie};
+use super::format::{File, Format};
 use super::layout::{Layout, Pages};
-use super::respond::As;
 use super::table::page_of;
 use super::{Access, filters, paths, respond};
 use crate::accelerator;
 use crate::accounts::Viewer;
 use crate::changes::{self, Outcome, Right};
-use crate::clock;
 use crate::money::Currency;
 use crate::period::{BillingMonth, Period};
 use crate::price_catalogue;
@@ -267,11 +266,11 @@ impl Page {
     }
 
     fn csv(&self) -> String {
-        self.asked.link(paths::PricesCsv)
+        File::Csv.of(self.asked.link(paths::Prices))
     }
 
     fn json(&self) -> String {
-        self.asked.link(paths::PricesJson)
+        File::Json.of(self.asked.link(paths::Prices))
     }
 
     fn is_as_of(&self) -> bool {
@@ -281,40 +280,29 @@ impl Page {
 
 pub async fn index(
     _: paths::Prices,
+    format: Format,
+    Now(now): Now,
     layout: Layout,
     CurrentUser(person): CurrentUser,
     State(answers): State<Arc<Answers>>,
     Query(asked): Query<Asked>,
     mut db: Db,
 ) -> Result {
-    let list = List::find(&mut db, &answers, &asked, person.viewer(), clock::now().date_naive()).await?;
+    let list = List::find(&mut db, &answers, &asked, person.viewer(), now.date_naive()).await?;
+    match format {
+        Format::Html => {}
+        Format::Json => {
+            return respond::json(
+                &json!({ "revision": list.revision, "own_prices": list.paid, "prices": list.rows }),
+            );
+        }
+        Format::Csv => return csv::answer("prices", &list.rows),
+    }
     let waiting = changes::waiting(&mut db, Some(changes::Kind::Prices)).await?;
     let last_revision = changes::Kind::Prices.version(&mut db).await?;
     let page = asked.page.unwrap_or(1).max(1);
     let pages = Pages::of(page, list.rows.len() as u64, ROWS as u64, &asked.link(paths::Prices));
     respond::html(Page { layout, asked, list, waiting, pages, last_revision })
-}
-
-pub async fn index_json(
-    _: paths::PricesJson,
-    CurrentUser(person): CurrentUser,
-    State(answers): State<Arc<Answers>>,
-    Query(asked): Query<Asked>,
-    mut db: Db,
-) -> Result {
-    let list = List::find(&mut db, &answers, &asked, person.viewer(), clock::now().date_naive()).await?;
-    respond::json(&json!({ "revision": list.revision, "own_prices": list.paid, "prices": list.rows }))
-}
-
-pub async fn index_csv(
-    _: paths::PricesCsv,
-    CurrentUser(person): CurrentUser,
-    State(answers): State<Arc<Answers>>,
-    Query(asked): Query<Asked>,
-    mut db: Db,
-) -> Result {
-    let list = List::find(&mut db, &answers, &asked, person.viewer(), clock::now().date_naive()).await?;
-    csv::answer("prices", &list.rows)
 }
 
 /// What the page reads back, and what it says besides.
@@ -389,5 +377,5 @@ fn described(outcome: Outcome, summary: &str) -> Result<Response, Vec<String>> {
 }
 
 fn to_change(change: i64) -> String {
-    paths::PriceChange { change: As::page(change) }.to_string()
+    paths::PriceChange { change }.to_string()
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use chrono::NaiveDate;
 use sqlx::PgConnection;
 
 use super::edit::{Edit, Edited};
@@ -41,9 +42,9 @@ impl Base {
         db: &mut PgConnection,
         id: i64,
         version: Option<i64>,
-        person: &Person,
+        (person, today): (&Person, NaiveDate),
     ) -> Result<Self> {
-        let reader = seen_by(db, person).await?;
+        let reader = seen_by(db, person, today).await?;
         let kept = saved_scenarios::find(db, id, version, &reader).await?.ok_or(Error::NotFound)?;
         Ok(Self::Kept(Box::new(kept)))
     }

@@ -6,7 +6,8 @@ use askama::Template;
 use axum::extract::State;
 
 use super::super::error::{Error, Result};
-use super::super::extract::{CurrentUser, Db, Htmx, Query};
+use super::super::extract::{CurrentUser, Db, Htmx, Now, Query};
+use super::super::format::File;
 use super::super::layout::Layout;
 use super::super::{Access, paths, respond};
 use super::address::{Base, Said};
@@ -14,7 +15,6 @@ use super::ledger::{self, Nothing};
 use super::prices::Prices;
 use super::show;
 use crate::report::Answers;
-use crate::web::paths::ScenarioFile;
 
 /// Nothing was used.
 #[derive(Template)]
@@ -24,27 +24,17 @@ struct Empty {
     it: Nothing,
 }
 
-/// What every address of it takes from a request.
-type Asked = (Layout, CurrentUser, Htmx, Query<Vec<(String, String)>>, State<Arc<Answers>>, Db);
-
-pub async fn page(_: paths::ScenarioNew, asked: Asked) -> Result {
-    Box::pin(answer(asked, None)).await
-}
-
-pub async fn json(_: paths::ScenarioNewJson, asked: Asked) -> Result {
-    Box::pin(answer(asked, Some(ScenarioFile::Json))).await
-}
-
-pub async fn csv(_: paths::ScenarioNewCsv, asked: Asked) -> Result {
-    Box::pin(answer(asked, Some(ScenarioFile::Csv))).await
-}
-
-pub async fn toml(_: paths::ScenarioNewToml, asked: Asked) -> Result {
-    Box::pin(answer(asked, Some(ScenarioFile::Toml))).await
-}
-
-async fn answer(asked: Asked, file: Option<ScenarioFile>) -> Result {
-    let (layout, CurrentUser(person), htmx, Query(pairs), State(answers), mut db) = asked;
+pub async fn show(
+    _: paths::ScenarioNew,
+    file: Option<File>,
+    Now(now): Now,
+    layout: Layout,
+    CurrentUser(person): CurrentUser,
+    htmx: Htmx,
+    Query(pairs): Query<Vec<(String, String)>>,
+    State(answers): State<Arc<Answers>>,
+    mut db: Db,
+) -> Result {
     if let Some(pairs) = ledger::of_form(&pairs) {
         return Ok(respond::see_other(paths::with_query(paths::ScenarioNew, &pairs)));
     }
@@ -52,7 +42,7 @@ async fn answer(asked: Asked, file: Option<ScenarioFile>) -> Result {
     if said.version.is_some() {
         return Err(Error::BadRequest("version: what is not saved has none.".to_owned()));
     }
-    let prices = Prices::of_list(&mut db, &answers, said.list).await?;
+    let prices = Prices::of_list(&mut db, &answers, said.list, now.date_naive()).await?;
     let found = Box::pin(ledger::ask(&mut db, &answers, &said.rest, &person, &prices)).await?;
     if let Ok(found) = &found {
         said.prices = prices.with_paid(&mut db, &answers, &person, found.currency()).await?;

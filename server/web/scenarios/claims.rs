@@ -2,7 +2,8 @@
 
 use askama::Template;
 
-use super::super::error::Result;
+use super::super::error::{Error, Result};
+use super::super::format::Format;
 use super::super::layout::Layout;
 use super::super::{paths, respond};
 use super::words;
@@ -15,10 +16,10 @@ struct Page {
     claims: Vec<PublishedFigure>,
 }
 
-pub async fn index(_: paths::Claims, layout: Layout) -> Result {
-    respond::html(Page { layout, claims: published_figures() })
-}
-
-pub async fn json(_: paths::ClaimsJson) -> Result {
-    respond::json(&published_figures())
+pub async fn index(_: paths::Claims, format: Format, layout: Layout) -> Result {
+    match format {
+        Format::Html => respond::html(Page { layout, claims: published_figures() }),
+        Format::Json => respond::json(&published_figures()),
+        Format::Csv => Err(Error::NotFound),
+    }
 }

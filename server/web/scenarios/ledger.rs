@@ -15,7 +15,6 @@ use super::prices::Prices;
 use crate::accelerator::{self, Model, find_instance, find_model};
 use crate::accounts::{Person, Viewer};
 use crate::allocation;
-use crate::clock;
 use crate::compute::compute;
 use crate::economics::check;
 use crate::economics::comparison::Scenario;
@@ -105,6 +104,7 @@ impl Wish {
         answers: &Answers,
         pairs: &[(String, String)],
         viewer: &Viewer,
+        today: NaiveDate,
     ) -> Result<Self> {
         let (own, rest): (Vec<_>, Vec<_>) =
             pairs.iter().cloned().partition(|(name, _)| ["from", "register"].contains(&name.as_str()));
@@ -116,7 +116,7 @@ impl Wish {
             Some(text) => text
                 .parse::<Period>()
                 .map_err(|error| Error::BadRequest(format!("from: found “{text}”, {error}.")))?,
-            None => usual_period(db, answers, viewer).await?,
+            None => usual_period(db, answers, viewer, today).await?,
         };
         if period.length() > LONGEST {
             let months = period.length();
@@ -211,8 +211,9 @@ pub(super) async fn usual_period(
     db: &mut PgConnection,
     answers: &Answers,
     viewer: &Viewer,
+    today: NaiveDate,
 ) -> Result<Period> {
-    let over = BillingMonth::of(clock::now().date_naive()).previous();
+    let over = BillingMonth::of(today).previous();
     let Some(latest) = answers.latest_month(&mut *db, viewer).await? else {
         return Ok(Period::quarter_of(over.minus(2)));
     };
@@ -246,7 +247,7 @@ pub(super) async fn ask(
     prices: &Prices,
 ) -> Result<Result<Found, Nothing>> {
     let viewer = person.viewer();
-    let wish = Wish::read(&mut *db, answers, pairs, &viewer).await?;
+    let wish = Wish::read(&mut *db, answers, pairs, &viewer, prices.today()).await?;
     wish.check_teams(&mut *db, answers, &viewer).await?;
     let question = wish.asked.question(wish.period, viewer.clone());
     let hours = answers.hourly(&mut *db, &question).await?;
@@ -265,7 +266,7 @@ pub(super) async fn ask(
 
 /// The same question in spend.
 fn spend_of(asked: &Asked, period: Period) -> String {
-    asked.link(crate::web::paths::Spend { period: crate::web::respond::As::page(period) })
+    asked.link(crate::web::paths::Spend { period })
 }
 
 impl Found {

@@ -22,11 +22,13 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
+use chrono::NaiveDate;
 use sqlx::PgConnection;
 
 use super::csv::{self, Cell, Record};
 use super::error::Result;
-use super::extract::{CurrentUser, Db};
+use super::extract::{CurrentUser, Db, Now};
+use super::format::Format;
 use super::layout::Layout;
 use super::{Access, filters, paths, respond};
 use crate::accounts::Person;
@@ -58,10 +60,11 @@ impl Page {
         (db, answers): (&mut PgConnection, &Answers),
         person: &Person,
         refused: Option<(String, Vec<Wrong>)>,
+        today: NaiveDate,
     ) -> Result<Self> {
-        let usual = ledger::usual_period(&mut *db, answers, &person.viewer()).await?;
+        let usual = ledger::usual_period(&mut *db, answers, &person.viewer(), today).await?;
         let teams = ledger::teams(&mut *db, answers, &person.viewer(), usual).await?;
-        let reader = seen_by(db, person).await?;
+        let reader = seen_by(db, person, today).await?;
         let scenarios = saved_scenarios::list(&mut *db, &reader, false).await?;
         let removed = saved_scenarios::list(db, &reader, true).await?;
         Ok(Self { layout, scenarios, removed, templates: templates(), usual, teams, refused })
@@ -94,7 +97,7 @@ impl Page {
 
 /// The address of a scenario's page.
 fn to(scenario: impl Borrow<i64>) -> String {
-    paths::Scenario { scenario: paths::In::page(*scenario.borrow()) }.to_string()
+    paths::Scenario { scenario: *scenario.borrow() }.to_string()
 }
 
 /// An address of what belongs to a scenario: its versions, or a form that writes.
@@ -103,27 +106,25 @@ fn below(scenario: impl Borrow<i64>, what: &str) -> String {
 }
 
 fn to_template(handle: &str) -> String {
-    paths::ScenarioTemplate { template: paths::In::page(handle.to_owned()) }.to_string()
+    paths::ScenarioTemplate { template: handle.to_owned() }.to_string()
 }
 
 pub async fn index(
     _: paths::Scenarios,
+    format: Format,
+    Now(now): Now,
     layout: Layout,
     CurrentUser(person): CurrentUser,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
 ) -> Result {
-    respond::html(Page::of(layout, (&mut db, &answers), &person, None).await?)
-}
-
-pub async fn index_json(_: paths::ScenariosJson, CurrentUser(person): CurrentUser, mut db: Db) -> Result {
-    let reader = seen_by(&mut db, &person).await?;
-    respond::json(&saved_scenarios::list(&mut db, &reader, false).await?)
-}
-
-pub async fn index_csv(_: paths::ScenariosCsv, CurrentUser(person): CurrentUser, mut db: Db) -> Result {
-    let reader = seen_by(&mut db, &person).await?;
-    csv::answer("scenarios", &saved_scenarios::list(&mut db, &reader, false).await?)
+    let today = now.date_naive();
+    if format == Format::Html {
+        return respond::html(Page::of(layout, (&mut db, &answers), &person, None, today).await?);
+    }
+    let reader = seen_by(&mut db, &person, today).await?;
+    let list = saved_scenarios::list(&mut db, &reader, false).await?;
+    if format == Format::Csv { csv::answer("scenarios", &list) } else { respond::json(&list) }
 }
 
 impl Record for Line {

@@ -9,7 +9,6 @@ use sqlx::PgConnection;
 use super::ledger::known;
 use crate::accelerator;
 use crate::accounts::Person;
-use crate::clock;
 use crate::economics::check::{Findings, prices as check_prices};
 use crate::economics::comparison::Scenario;
 use crate::exchange::{self, Rates, Used};
@@ -40,6 +39,8 @@ pub(super) struct Prices {
     /// None where nothing was asked of the ledger.
     paid: Option<PaidPrices>,
     pub(super) exchange: Exchange,
+    /// When they are looked at. The first of 1970 where nobody looks.
+    today: NaiveDate,
 }
 
 /// Exchange rates of the last months.
@@ -52,7 +53,13 @@ pub(super) struct Exchange {
 
 impl Default for Prices {
     fn default() -> Self {
-        Self { revision: 0, list: Arc::clone(&SHIPPED), paid: None, exchange: Exchange::default() }
+        Self {
+            revision: 0,
+            list: Arc::clone(&SHIPPED),
+            paid: None,
+            exchange: Exchange::default(),
+            today: NaiveDate::default(),
+        }
     }
 }
 
@@ -69,8 +76,8 @@ pub(super) struct Choice {
 }
 
 impl Exchange {
-    pub(super) async fn load(db: &mut PgConnection) -> sqlx::Result<Self> {
-        let month = BillingMonth::of(clock::now().date_naive());
+    pub(super) async fn load(db: &mut PgConnection, today: NaiveDate) -> sqlx::Result<Self> {
+        let month = BillingMonth::of(today);
         let months: Vec<BillingMonth> = (0..RATES_OF).map(|ago| month.minus(ago)).collect();
         let sequence = ledger::sequence(&mut *db).await?;
         let rates = exchange::rates(db, month.minus(RATES_OF), month, sequence).await?;
@@ -89,11 +96,12 @@ impl Prices {
         db: &mut PgConnection,
         answers: &Answers,
         revision: Option<i64>,
+        today: NaiveDate,
     ) -> Result<Self> {
         let current = changes::Kind::Prices.version(&mut *db).await?;
         let revision = known("prices", revision, current)?;
         let list = answers.list(&mut *db, revision).await?;
-        Ok(Self { revision, list, paid: None, exchange: Exchange::load(db).await? })
+        Ok(Self { revision, list, paid: None, exchange: Exchange::load(db, today).await?, today })
     }
 
     /// The same, and what whoever looks paid in the last quarter that is over, as far as they see it.
@@ -104,9 +112,13 @@ impl Prices {
         person: &Person,
         currency: &Currency,
     ) -> Result<Arc<Self>> {
-        let quarter = last_quarter(clock::now().date_naive());
+        let quarter = last_quarter(self.today);
         let paid = answers.paid_prices(db, quarter, currency, person.viewer()).await?;
         Ok(Arc::new(Self { paid: Some(paid), ..self }))
+    }
+
+    pub(super) fn today(&self) -> NaiveDate {
+        self.today
     }
 
     pub(super) fn revision(&self) -> i64 {
@@ -118,8 +130,8 @@ impl Prices {
     }
 
     /// What is odd about a scenario's prices beside the list.
-    pub(super) fn findings(&self, scenario: &Scenario, today: NaiveDate) -> Findings {
-        check_prices(scenario, &self.list, today)
+    pub(super) fn findings(&self, scenario: &Scenario) -> Findings {
+        check_prices(scenario, &self.list, self.today)
     }
 
     /// What the rate that this field is the price of can take; nothing of any other field.

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::Response;
+use chrono::NaiveDate;
 
 use super::super::App;
 use super::super::error::{Error, Result};
-use super::super::extract::{CurrentUser, Db, Form, Upload, cookie};
+use super::super::extract::{CurrentUser, Db, Form, Now, Upload, cookie};
 use super::super::layout::Layout;
 use super::super::{paths, respond};
 use super::address::{Base, FROM_LEDGER, Said};
@@ -19,7 +20,6 @@ use super::show;
 use super::{Page, to};
 use crate::accounts::{Email, Person, Role, people};
 use crate::audit::Actor;
-use crate::clock;
 use crate::compute::compute;
 use crate::economics::comparison::{Comparison, Scenario};
 use crate::economics::file::{self, Wrong};
@@ -47,10 +47,15 @@ struct Wish {
 
 impl Wish {
     /// It holds a connection only as long as it asks: nobody waits for one while a scenario is made and computed.
-    async fn read(app: &App, pairs: Vec<(String, String)>, of: Option<i64>, person: &Person) -> Result<Self> {
+    async fn read(
+        app: &App,
+        pairs: Vec<(String, String)>,
+        of: Option<i64>,
+        (person, today): (&Person, NaiveDate),
+    ) -> Result<Self> {
         let (mut db, answers) = (app.db.acquire().await?, &app.answers);
         let mut said = Said::read(pairs)?;
-        let prices = Prices::of_list(&mut db, answers, said.list).await?;
+        let prices = Prices::of_list(&mut db, answers, said.list, today).await?;
         said.prices = Arc::new(prices.clone());
         if of.is_none() && said.rest.iter().any(|(name, value)| name == "from" && value == FROM_LEDGER) {
             let refused = |nothing: ledger::Nothing| Error::BadRequest(nothing.sentence());
@@ -61,11 +66,11 @@ impl Wish {
             return Self::edited(Base::Ledger(Box::new(it)), said).await;
         }
         let base = match (of, said.value("from").split_once(':')) {
-            (Some(id), _) => Base::kept(&mut db, id, said.version, person).await?,
+            (Some(id), _) => Base::kept(&mut db, id, said.version, (person, today)).await?,
             (None, Some(("template", handle))) => Base::template(handle)?,
             (None, Some(("scenario", id))) => {
                 let id = id.parse().map_err(|_| Error::NotFound)?;
-                Base::kept(&mut db, id, said.version, person).await?
+                Base::kept(&mut db, id, said.version, (person, today)).await?
             }
             _ => {
                 return Err(Error::BadRequest(
@@ -124,13 +129,14 @@ const REFUSED: &str =
 /// Keeps a template, or a copy, under a name of its own.
 pub async fn create(
     _: paths::Scenarios,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     CurrentUser(person): CurrentUser,
     State(app): State<App>,
     Form(pairs): Form<Vec<(String, String)>>,
 ) -> Result {
-    let mut wish = Wish::read(&app, pairs, None, &person).await?;
+    let mut wish = Wish::read(&app, pairs, None, (&person, now.date_naive())).await?;
     let name = wish.said.value("name").to_owned();
     if let Some(why) = name_problem(&name) {
         return wish.refused(layout, &app, &person, why).await;
@@ -139,7 +145,7 @@ pub async fn create(
     let Some(headline) = wish.headline().await? else {
         return wish.refused(layout, &app, &person, REFUSED).await;
     };
-    let (mut db, now) = (app.db.acquire().await?, clock::now());
+    let mut db = app.db.acquire().await?;
     let id =
         saved_scenarios::create(&mut db, &wish.edited.scenario, &headline, person.user_id, &by, now).await?;
     Ok(described(to(id), &format!("“{name}” is saved.")))
@@ -158,14 +164,15 @@ fn name_problem(name: &str) -> Option<&'static str> {
 /// Keeps the next version of what is kept. An earlier version without edits is restored by that.
 pub async fn save(
     path: paths::Scenario,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     CurrentUser(person): CurrentUser,
     State(app): State<App>,
     Form(pairs): Form<Vec<(String, String)>>,
 ) -> Result {
-    let id = path.scenario.value;
-    let wish = Wish::read(&app, pairs, Some(id), &person).await?;
+    let id = path.scenario;
+    let wish = Wish::read(&app, pairs, Some(id), (&person, now.date_naive())).await?;
     let Base::Kept(kept) = &wish.base else { return Err(Error::NotFound) };
     if !may_change(&person, kept.owner_id) {
         return Err(Error::MayNotWrite);
@@ -184,7 +191,7 @@ pub async fn save(
     };
     let what = (&wish.edited.scenario, &headline);
     let mut db = app.db.acquire().await?;
-    let saved = saved_scenarios::save(&mut db, (id, last), what, reason, &by, clock::now()).await?;
+    let saved = saved_scenarios::save(&mut db, (id, last), what, reason, &by, now).await?;
     drop(db);
     match saved {
         Saved::As(version) => Ok(described(to(id), &format!("Saved as version {version}."))),
@@ -202,6 +209,7 @@ pub async fn save(
 /// A file of `gpuledger scenario`, as a scenario of its own.
 pub async fn load(
     _: paths::ScenariosFile,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     CurrentUser(person): CurrentUser,
@@ -221,7 +229,14 @@ pub async fn load(
         Err(wrong) => {
             let refused = Some((name, wrong));
             return respond::refused(
-                Page::of(layout, (&mut *app.db.acquire().await?, &app.answers), &person, refused).await?,
+                Page::of(
+                    layout,
+                    (&mut *app.db.acquire().await?, &app.answers),
+                    &person,
+                    refused,
+                    now.date_naive(),
+                )
+                .await?,
             );
         }
     };
@@ -231,38 +246,46 @@ pub async fn load(
     if let Some(why) = name_problem(scenario.name.trim()) {
         let refused = Some((name, wrong(why)));
         return respond::refused(
-            Page::of(layout, (&mut *app.db.acquire().await?, &app.answers), &person, refused).await?,
+            Page::of(
+                layout,
+                (&mut *app.db.acquire().await?, &app.answers),
+                &person,
+                refused,
+                now.date_naive(),
+            )
+            .await?,
         );
     }
     // It was checked while it was read.
     let headline = compared(&scenario).await?.map(|it| Headline::of(&it)).unwrap_or_default();
     let mut db = app.db.acquire().await?;
-    let id =
-        saved_scenarios::create(&mut db, &scenario, &headline, person.user_id, &by, clock::now()).await?;
+    let id = saved_scenarios::create(&mut db, &scenario, &headline, person.user_id, &by, now).await?;
     Ok(described(to(id), &format!("“{}” is saved.", scenario.name)))
 }
 
 /// A scenario that this person may change.
-async fn own(db: &mut Db, id: i64, person: &Person) -> Result<Kept> {
-    let reader = seen_by(db, person).await?;
+async fn own(db: &mut Db, id: i64, person: &Person, today: NaiveDate) -> Result<Kept> {
+    let reader = seen_by(db, person, today).await?;
     let kept = saved_scenarios::find(db, id, None, &reader).await?.ok_or(Error::NotFound)?;
     if may_change(person, kept.owner_id) { Ok(kept) } else { Err(Error::MayNotWrite) }
 }
 
 pub async fn share(
     path: paths::ScenarioShare,
+    Now(now): Now,
     by: Actor,
     CurrentUser(person): CurrentUser,
     mut db: Db,
     Form(pairs): Form<Vec<(String, String)>>,
 ) -> Result {
-    let kept = own(&mut db, path.scenario, &person).await?;
+    let today = now.date_naive();
+    let kept = own(&mut db, path.scenario, &person, today).await?;
     let said = Said::read(pairs)?;
     let with = said.value("with");
     let found = if person.role == Role::Lead {
-        reader_as_typed(&mut db, with).await?
+        reader_as_typed(&mut db, with, today).await?
     } else {
-        reader_named(&mut db, with).await?
+        reader_named(&mut db, with, today).await?
     };
     let Some((with, whom)) = found else {
         let expected = if person.role == Role::Lead {
@@ -275,7 +298,7 @@ pub async fn share(
         let sentence = format!("Not shared: found “{with}{more}”, expected {expected}.");
         return Ok(described(to(kept.id), &sentence));
     };
-    let shared = saved_scenarios::share(&mut db, kept.id, &with, &by, clock::now()).await?;
+    let shared = saved_scenarios::share(&mut db, kept.id, &with, &by, now).await?;
     let sentence = match (shared, &with) {
         (Shared::Before, _) => format!("It was shared with {whom} before."),
         (Shared::TooOften, _) => {
@@ -298,20 +321,20 @@ pub async fn share(
 
 /// A lead by their address, or a team, which has a lead or is inside one that has; and whom that shows it to, in words.
 /// None where there is nobody.
-async fn reader_named(db: &mut Db, text: &str) -> Result<Option<(Share, String)>> {
+async fn reader_named(db: &mut Db, text: &str, today: NaiveDate) -> Result<Option<(Share, String)>> {
     let leads: Vec<Person> = people::list(db).await?.into_iter().filter(|it| it.role == Role::Lead).collect();
     let text = text.trim();
     if text.contains('@') {
         let lead = leads.iter().find(|it| it.email.eq_ignore_ascii_case(text));
         return Ok(lead.map(|it| (Share::Person(it.email.clone()), it.email.clone())));
     }
-    let shown = Scope::today(db).await?.shown(text, &leads);
+    let shown = Scope::of_day(db, today).await?.shown(text, &leads);
     Ok(shown.map(|it| (Share::Team(it.team.clone()), it.sentence())))
 }
 
 /// As [`reader_named`] for a lead, who does not learn who has an account here, nor who leads a team: it is shared with what was
 /// typed, and whoever that is meant for reads it.
-async fn reader_as_typed(db: &mut Db, text: &str) -> Result<Option<(Share, String)>> {
+async fn reader_as_typed(db: &mut Db, text: &str, today: NaiveDate) -> Result<Option<(Share, String)>> {
     let text = text.trim();
     if text.contains('@') {
         let email = Email::parse(text).map(|it| it.as_str().to_lowercase());
@@ -320,22 +343,23 @@ async fn reader_as_typed(db: &mut Db, text: &str) -> Result<Option<(Share, Strin
     if text.is_empty() || text.chars().count() > LONGEST_NAME {
         return Ok(None);
     }
-    let team = Scope::today(db).await?.handle(text);
+    let team = Scope::of_day(db, today).await?.handle(text);
     Ok(Some((Share::Team(team.clone()), team)))
 }
 
 pub async fn unshare(
     path: paths::ScenarioUnshare,
+    Now(now): Now,
     by: Actor,
     CurrentUser(person): CurrentUser,
     mut db: Db,
     Form(pairs): Form<Vec<(String, String)>>,
 ) -> Result {
-    let kept = own(&mut db, path.scenario, &person).await?;
+    let kept = own(&mut db, path.scenario, &person, now.date_naive()).await?;
     let said = Said::read(pairs)?;
     let name = said.value("name").to_owned();
     let with = if said.value("kind") == "team" { Share::Team(name) } else { Share::Person(name) };
-    let was_there = saved_scenarios::unshare(&mut db, kept.id, &with, &by, clock::now()).await?;
+    let was_there = saved_scenarios::unshare(&mut db, kept.id, &with, &by, now).await?;
     let sentence = if was_there {
         format!("No longer shared with {}.", with.name())
     } else {
@@ -346,24 +370,26 @@ pub async fn unshare(
 
 pub async fn remove(
     path: paths::ScenarioRemove,
+    Now(now): Now,
     by: Actor,
     CurrentUser(person): CurrentUser,
     mut db: Db,
 ) -> Result {
-    let kept = own(&mut db, path.scenario, &person).await?;
-    saved_scenarios::remove(&mut db, kept.id, &by, clock::now()).await?;
+    let kept = own(&mut db, path.scenario, &person, now.date_naive()).await?;
+    saved_scenarios::remove(&mut db, kept.id, &by, now).await?;
     let sentence = format!("“{}” is removed. It can be brought back below.", kept.scenario.name);
     Ok(described(paths::Scenarios.to_string(), &sentence))
 }
 
 pub async fn bring_back(
     path: paths::ScenarioBringBack,
+    Now(now): Now,
     by: Actor,
     CurrentUser(person): CurrentUser,
     mut db: Db,
 ) -> Result {
-    let kept = own(&mut db, path.scenario, &person).await?;
-    saved_scenarios::bring_back(&mut db, kept.id, &by, clock::now()).await?;
+    let kept = own(&mut db, path.scenario, &person, now.date_naive()).await?;
+    saved_scenarios::bring_back(&mut db, kept.id, &by, now).await?;
     Ok(described(to(kept.id), &format!("“{}” is back.", kept.scenario.name)))
 }
 

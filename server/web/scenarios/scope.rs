@@ -2,15 +2,16 @@
 //! by their handles, since anybody may call a team as another one's handle is spelled.
 
 use crate::changes::Document as _;
+use chrono::NaiveDate;
 use sqlx::PgConnection;
 
 use crate::accounts::people::normalize_team;
 use crate::accounts::{Person, Role};
 use crate::allocation::{self, Configuration, MonthConfiguration, Team, handle_of};
+use crate::ledger;
 use crate::period::BillingMonth;
 use crate::saved_scenarios::Reader;
 use crate::web::error::Result;
-use crate::{clock, ledger};
 
 /// Teams, as they are inside each other today.
 pub(super) struct Scope {
@@ -31,10 +32,10 @@ pub(super) struct Shown {
 }
 
 impl Scope {
-    pub(super) async fn today(db: &mut PgConnection) -> Result<Self> {
+    pub(super) async fn of_day(db: &mut PgConnection, today: NaiveDate) -> Result<Self> {
         let sequence = ledger::sequence(&mut *db).await?;
         let configuration = allocation::Configuration::as_of(db, sequence).await?;
-        Ok(Self { configuration, month: BillingMonth::of(clock::now().date_naive()) })
+        Ok(Self { configuration, month: BillingMonth::of(today) })
     }
 
     /// A lead with the teams that are inside theirs.
@@ -112,9 +113,9 @@ impl Shown {
 }
 
 /// Somebody as scenarios are shown to them.
-pub(super) async fn seen_by(db: &mut PgConnection, person: &Person) -> Result<Reader> {
+pub(super) async fn seen_by(db: &mut PgConnection, person: &Person, today: NaiveDate) -> Result<Reader> {
     if person.role != Role::Lead || person.teams.is_empty() {
         return Ok(Reader::new(person, Vec::new()));
     }
-    Ok(Scope::today(db).await?.of(person))
+    Ok(Scope::of_day(db, today).await?.of(person))
 }

@@ -1,10 +1,13 @@
 //! `/scenarios/7/versions?of=1&with=3`: the versions of a scenario, and what differs between two.
 
 use askama::Template;
+use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::super::error::{Error, Result};
-use super::super::extract::{CurrentUser, Db, Query};
+use super::super::extract::{CurrentUser, Db, Now, Query};
+use super::super::format::Format;
 use super::super::layout::Layout;
 use super::super::{filters, paths, respond};
 use super::edit::tree;
@@ -97,8 +100,13 @@ impl Totals {
     }
 }
 
-async fn find(db: &mut Db, id: i64, version: Option<i64>, person: &Person) -> Result<Kept> {
-    let reader = seen_by(db, person).await?;
+async fn find(
+    db: &mut Db,
+    id: i64,
+    version: Option<i64>,
+    (person, today): (&Person, NaiveDate),
+) -> Result<Kept> {
+    let reader = seen_by(db, person, today).await?;
     saved_scenarios::find(db, id, version, &reader).await?.ok_or(Error::NotFound)
 }
 
@@ -107,7 +115,7 @@ async fn read(
     mut db: Db,
     id: i64,
     asked: &Asked,
-    person: &Person,
+    person: (&Person, NaiveDate),
 ) -> Result<(Kept, Vec<Version>, Option<Compared>)> {
     let last = find(&mut db, id, None, person).await?;
     let versions = saved_scenarios::versions(&mut db, last.id).await?;
@@ -180,27 +188,19 @@ fn changed(before: &Scenario, after: &Scenario) -> Vec<Changed> {
 
 pub async fn show(
     path: paths::ScenarioVersions,
+    format: Format,
+    Now(now): Now,
     layout: Layout,
     CurrentUser(person): CurrentUser,
     Query(asked): Query<Asked>,
     db: Db,
 ) -> Result {
-    let (kept, versions, compared) = read(db, path.scenario, &asked, &person).await?;
+    let (kept, versions, compared) = read(db, path.scenario, &asked, (&person, now.date_naive())).await?;
+    match format {
+        Format::Html => {}
+        Format::Json => return respond::json(&json!({ "versions": versions, "compared": compared })),
+        Format::Csv => return Err(Error::NotFound),
+    }
     let may_change = kept.removed_at.is_none() && may_change(&person, kept.owner_id);
     respond::html(Page { layout, kept, versions, compared, may_change })
-}
-
-pub async fn json(
-    path: paths::ScenarioVersionsJson,
-    CurrentUser(person): CurrentUser,
-    Query(asked): Query<Asked>,
-    db: Db,
-) -> Result {
-    #[derive(Serialize)]
-    struct Whole {
-        versions: Vec<Version>,
-        compared: Option<Compared>,
-    }
-    let (_, versions, compared) = read(db, path.scenario, &asked, &person).await?;
-    respond::json(&Whole { versions, compared })
 }

@@ -13,9 +13,9 @@ use sqlx::PgConnection;
 
 use super::error::Result;
 use super::extract::{CurrentUser, Db, Query};
+use super::format::Format;
 use super::layout::{Layout, Pages};
 use super::question::Asked;
-use super::respond::{As, Format};
 use super::{Access, Error, choices, default_month, filters, paths, respond};
 use crate::chart::Stack;
 use crate::compute;
@@ -48,13 +48,14 @@ struct Page {
 
 pub async fn show(
     path: paths::Spend,
+    format: Format,
     layout: Layout,
     CurrentUser(person): CurrentUser,
     Query(pairs): Query<Vec<(String, String)>>,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
 ) -> Result {
-    let As { value: period, format } = path.period;
+    let period = path.period;
     let mut asked = Asked::read(pairs)?;
     let mut question = asked.question(period, person.viewer());
     question.hides_payers = !person.may_see_billing_accounts();
@@ -70,9 +71,7 @@ pub async fn show(
             let name = format!("spend-{period}-by-{}", asked.by);
             compute::over(spend.lines(), move || file::csv(&name, &spend)).await?
         }
-        Format::Html if asked.is_form => {
-            Ok(respond::see_other(asked.link(paths::Spend { period: As::page(period) })))
-        }
+        Format::Html if asked.is_form => Ok(respond::see_other(asked.link(paths::Spend { period }))),
         Format::Html => {
             question.limit_inside = Some(question.limit.unwrap_or(INSIDE));
             question.is_of_first = table::is_of_first(&asked);
@@ -131,7 +130,7 @@ pub async fn during(
         else {
             return Ok(respond::see_other(paths::Overview));
         };
-        return Ok(respond::see_other(asked.link(paths::Spend { period: As::page(month.into()) })));
+        return Ok(respond::see_other(asked.link(paths::Spend { period: month.into() })));
     }
     let month = |name: &str| -> Result<BillingMonth, Error> {
         let found = pairs.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value);
@@ -144,7 +143,7 @@ pub async fn during(
         .ok_or_else(|| Error::BadRequest(format!("{from} to {to} is longer than ten years.")))?;
     let rest = pairs.into_iter().filter(|(name, _)| !matches!(name.as_str(), "from" | "to"));
     let asked = Asked::read(rest.collect())?;
-    Ok(respond::see_other(asked.link(paths::Spend { period: As::page(period) })))
+    Ok(respond::see_other(asked.link(paths::Spend { period })))
 }
 
 fn usual_step(period: Period) -> Step {
@@ -175,7 +174,7 @@ impl Page {
     fn on(&self, day: Option<NaiveDate>) -> Option<(String, String)> {
         let day = day?;
         let asked = self.asked.only(&Grouping::Day, Some(&day.to_string()));
-        let period = As::page(BillingMonth::of(day).into());
+        let period = BillingMonth::of(day).into();
         Some((day.format("%B %-d").to_string(), asked.link(paths::Spend { period })))
     }
 
@@ -189,12 +188,12 @@ impl Page {
     }
 
     fn at(&self, asked: &Asked) -> String {
-        asked.link(paths::Spend { period: As::page(self.period) })
+        asked.link(paths::Spend { period: self.period })
     }
 
     /// Where the forms of the page lead, which carry the question themselves.
     fn action(&self) -> String {
-        paths::Spend { period: As::page(self.period) }.to_string()
+        paths::Spend { period: self.period }.to_string()
     }
 
     /// Where it is told why this differs from the period before.
@@ -209,7 +208,7 @@ impl Page {
             page: 1,
             ..self.asked.clone()
         };
-        asked.link(paths::Variance { period: As::page(self.period) })
+        asked.link(paths::Variance { period: self.period })
     }
 
     /// What commitments cost that nothing used, where they cost anything.
@@ -228,7 +227,7 @@ impl Page {
 
     /// Where the period is compared with its invoices.
     fn invoices(&self) -> String {
-        paths::Invoices { period: As::page(self.period) }.to_string()
+        paths::Invoices { period: self.period }.to_string()
     }
 
     /// The currency that was asked for, where the period has others only.
@@ -243,7 +242,7 @@ impl Page {
     /// The same question for another period.
     fn during(&self, period: Period) -> String {
         let asked = Asked { page: 1, over: None, ..self.asked.clone() };
-        asked.link(paths::Spend { period: As::page(period) })
+        asked.link(paths::Spend { period })
     }
 
     /// Periods around this one that people ask for.
@@ -326,7 +325,7 @@ impl Page {
             over: None,
             ..asked
         };
-        asked.link(paths::Charges { period: As::page(self.period) })
+        asked.link(paths::Charges { period: self.period })
     }
 
     fn narrowed(&self, group: &Group) -> Option<Asked> {

@@ -3,7 +3,6 @@
 use super::{Page, Pages, paths};
 use crate::report::{FIRST, Group, Grouping, SortBy};
 use crate::web::question::Asked;
-use crate::web::respond::As;
 use crate::web::table::{self, Head};
 
 /// Groups on a page.
@@ -72,7 +71,7 @@ impl Page {
             self.asked.page,
             (self.spend.groups.len() + self.spend.beyond) as u64,
             PAGE as u64,
-            &first.link(paths::Spend { period: As::page(self.period) }),
+            &first.link(paths::Spend { period: self.period }),
         )
     }
 }

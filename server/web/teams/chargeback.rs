@@ -8,9 +8,9 @@ use axum::extract::State;
 use super::super::csv::{self, Cell, Record};
 use super::super::error::Result;
 use super::super::extract::{CurrentUser, Db, Query};
+use super::super::format::Format;
 use super::super::layout::Layout;
 use super::super::question::Asked;
-use super::super::respond::{As, Format};
 use super::super::table::{self, Head};
 use super::super::{Access, choices, filters, paths, respond};
 use crate::accounts::Viewer;
@@ -35,13 +35,14 @@ struct Page {
 
 pub async fn show(
     path: paths::Chargeback,
+    format: Format,
     layout: Layout,
     CurrentUser(person): CurrentUser,
     Query(pairs): Query<Vec<(String, String)>>,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
 ) -> Result {
-    let As { value: period, format } = path.period;
+    let period = path.period;
     let mut asked = Asked::read_only(pairs, "cost currency in sequence sort")?;
     let question = asked.question(period, person.viewer());
     let it = report::chargeback(&mut db, &answers, &question).await?;
@@ -76,11 +77,11 @@ pub async fn show(
 
 impl Page {
     fn at(&self, asked: &Asked) -> String {
-        asked.link(paths::Chargeback { period: As::page(self.period) })
+        asked.link(paths::Chargeback { period: self.period })
     }
 
     fn during(&self, period: Period) -> (String, String) {
-        (period.name(), self.asked.link(paths::Chargeback { period: As::page(period) }))
+        (period.name(), self.asked.link(paths::Chargeback { period }))
     }
 
     fn periods(&self) -> Vec<choices::Choice> {
@@ -116,14 +117,14 @@ impl Page {
     fn to_line(&self, line: &TeamLine) -> String {
         let asked = Asked { sort: None, ..self.asked.clone() };
         if let Some(team) = &line.team {
-            return asked.link(paths::Team { team: team.clone(), period: As::page(self.period) });
+            return asked.link(paths::Team { team: team.clone(), period: self.period });
         }
         let filters = vec![Filter::keep(Grouping::Team, vec![String::new()])];
-        Asked { filters, ..asked }.link(paths::Spend { period: As::page(self.period) })
+        Asked { filters, ..asked }.link(paths::Spend { period: self.period })
     }
 
     fn variance(&self) -> String {
-        Asked { sort: None, ..self.asked.clone() }.link(paths::Variance { period: As::page(self.period) })
+        Asked { sort: None, ..self.asked.clone() }.link(paths::Variance { period: self.period })
     }
 
     fn heads(&self) -> Vec<Head> {

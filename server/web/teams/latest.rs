@@ -6,14 +6,13 @@ use axum::extract::State;
 
 use super::super::default_month::{in_one_currency, latest};
 use super::super::error::Result;
-use super::super::extract::{CurrentUser, Db, Query};
+use super::super::extract::{CurrentUser, Db, Now, Query};
 use super::super::paths;
 use super::super::question::Asked;
-use super::super::respond::{self, As};
+use super::super::respond;
 use super::{TAKES, seen};
 use crate::accounts::Viewer;
 use crate::allocation;
-use crate::clock;
 use crate::ledger;
 use crate::period::BillingMonth;
 use crate::report::{self, Answers};
@@ -31,14 +30,14 @@ pub async fn any(
     let Some((month, asked)) = latest(&mut db, &answers, asked, &viewer).await? else {
         return Ok(respond::see_other(paths::Overview));
     };
-    let period = As::page(month.into());
+    let period = month.into();
     if let Viewer::Teams(theirs) = &viewer
         && let [only] = theirs.as_slice()
     {
         let sequence = ledger::sequence(&mut db).await?;
         let configuration = answers.configuration(&mut db, sequence).await?;
         let handle = allocation::handle_of(only);
-        if let Some(who) = report::seen_team(&configuration, &configuration, &viewer, &handle, period.value) {
+        if let Some(who) = report::seen_team(&configuration, &configuration, &viewer, &handle, period) {
             return Ok(respond::see_other(asked.link(paths::Team { team: who.team, period })));
         }
     }
@@ -48,6 +47,7 @@ pub async fn any(
 /// A team in the latest month that has it.
 pub async fn of_team(
     path: paths::AnyTeam,
+    Now(now): Now,
     CurrentUser(person): CurrentUser,
     Query(pairs): Query<Vec<(String, String)>>,
     State(answers): State<Arc<Answers>>,
@@ -56,8 +56,8 @@ pub async fn of_team(
     let asked = Asked::read_only(pairs, TAKES)?;
     let viewer = person.viewer();
     let month = answers.latest_month(&mut db, &viewer).await?;
-    let month = month.unwrap_or_else(|| BillingMonth::of(clock::now().date_naive()));
+    let month = month.unwrap_or_else(|| BillingMonth::of(now.date_naive()));
     let who = seen(&mut db, &answers, &viewer, &path.team, month.into(), asked.sequence).await?;
     let asked = in_one_currency(&mut db, &answers, asked, who.month, &viewer).await?;
-    Ok(respond::see_other(asked.link(paths::Team { team: who.team, period: As::page(who.month.into()) })))
+    Ok(respond::see_other(asked.link(paths::Team { team: who.team, period: who.month.into() })))
 }

@@ -13,9 +13,9 @@ use sqlx::PgConnection;
 
 use super::error::Result;
 use super::extract::{CurrentUser, Db, Query};
+use super::format::Format;
 use super::layout::Layout;
 use super::question::Asked;
-use super::respond::{As, Format};
 use super::spend::chart;
 use super::{Access, Error, choices, experiments, filters, paths, respond};
 use crate::accounts::Viewer;
@@ -45,13 +45,14 @@ struct Page {
 
 pub async fn show(
     path: paths::Team,
+    format: Format,
     layout: Layout,
     CurrentUser(person): CurrentUser,
     Query(pairs): Query<Vec<(String, String)>>,
     State(answers): State<Arc<Answers>>,
     mut db: Db,
 ) -> Result {
-    let As { value: period, format } = path.period;
+    let period = path.period;
     let mut asked = Asked::read_only(pairs, TAKES)?;
     let question = asked.question(period, person.viewer());
     let who = seen(&mut db, &answers, &question.viewer, &path.team, period, asked.sequence).await?;
@@ -102,7 +103,7 @@ impl Page {
     }
 
     fn path(&self, period: Period) -> paths::Team {
-        paths::Team { team: self.it.who.team.clone(), period: As::page(period) }
+        paths::Team { team: self.it.who.team.clone(), period }
     }
 
     fn during(&self, period: Period) -> (String, String) {
@@ -114,11 +115,11 @@ impl Page {
     }
 
     fn all_teams(&self) -> String {
-        self.asked.link(paths::Chargeback { period: As::page(self.period) })
+        self.asked.link(paths::Chargeback { period: self.period })
     }
 
     fn to_team(&self, team: &str) -> String {
-        self.asked.link(paths::Team { team: team.to_owned(), period: As::page(self.period) })
+        self.asked.link(paths::Team { team: team.to_owned(), period: self.period })
     }
 
     fn inside(&self, group: &Group) -> Option<&TeamName> {
@@ -127,7 +128,7 @@ impl Page {
 
     fn statement(&self) -> String {
         let team = self.it.who.team.clone();
-        self.asked.link(paths::Statement { team, period: self.period, what: As::page(paths::Stated) })
+        self.asked.link(paths::Statement { team, period: self.period })
     }
 
     fn file(&self, suffix: &str) -> String {
@@ -181,7 +182,7 @@ impl Page {
     }
 
     fn spend(&self) -> String {
-        self.of_team().link(paths::Spend { period: As::page(self.period) })
+        self.of_team().link(paths::Spend { period: self.period })
     }
 
     fn scenario(&self) -> String {
@@ -189,7 +190,7 @@ impl Page {
     }
 
     fn variance(&self) -> String {
-        self.of_team().link(paths::Variance { period: As::page(self.period) })
+        self.of_team().link(paths::Variance { period: self.period })
     }
 
     /// Breakdowns that tell something.
@@ -208,7 +209,7 @@ impl Page {
     /// What a pool is made of; a lead, who does not see that, is led to what it amounts to.
     fn to_pool(&self, group: &Group) -> String {
         let asked = self.of_team().only(&Grouping::Pool, group.key.as_deref());
-        asked.link(paths::Spend { period: As::page(self.period) })
+        asked.link(paths::Spend { period: self.period })
     }
 
     /// What a group of a breakdown is made of. Nowhere for what was folded.
@@ -220,15 +221,15 @@ impl Page {
         }
         let direct = self.of_team().only(&Grouping::Pool, None);
         let asked = direct.only(&breakdown.by, group.key.as_deref());
-        (!group.is_folded).then(|| asked.link(paths::Spend { period: As::page(self.period) }))
+        (!group.is_folded).then(|| asked.link(paths::Spend { period: self.period }))
     }
 
     /// All groups of a breakdown.
     fn to_all(&self, breakdown: &Breakdown) -> String {
         if breakdown.by == Grouping::Experiment {
-            return self.of_team().link(paths::Experiments { period: As::page(self.period) });
+            return self.of_team().link(paths::Experiments { period: self.period });
         }
         let direct = self.of_team().only(&Grouping::Pool, None).by(breakdown.by.clone());
-        direct.link(paths::Spend { period: As::page(self.period) })
+        direct.link(paths::Spend { period: self.period })
     }
 }

@@ -8,9 +8,9 @@ use axum::extract::State;
 use super::super::csv::{self, Cell, Record};
 use super::super::error::Result;
 use super::super::extract::{CurrentUser, Db, Query};
+use super::super::format::Format;
 use super::super::layout::Layout;
 use super::super::question::Asked;
-use super::super::respond::{As, Format};
 use super::super::{Access, choices, filters, paths, respond};
 use super::{TAKES, seen};
 use crate::config::{BaseUrl, Settings};
@@ -38,6 +38,7 @@ struct Page {
 
 pub async fn show(
     path: paths::Statement,
+    format: Format,
     layout: Layout,
     CurrentUser(person): CurrentUser,
     Query(pairs): Query<Vec<(String, String)>>,
@@ -51,7 +52,7 @@ pub async fn show(
     let who = seen(&mut db, &answers, &question.viewer, &path.team, period, asked.sequence).await?;
     let mut it = report::statement(&mut db, &answers, who, &question).await?;
     it.completeness = choices::completeness_for(&person, it.completeness);
-    match path.what.format {
+    match format {
         Format::Json => respond::json(&it),
         Format::Csv => csv::answer(&format!("statement-{}-{period}", it.who.team), &lines(&it)),
         Format::Html => {
@@ -69,7 +70,7 @@ impl Page {
     }
 
     fn path(&self, period: Period) -> paths::Statement {
-        paths::Statement { team: self.it.who.team.clone(), period, what: As::page(paths::Stated) }
+        paths::Statement { team: self.it.who.team.clone(), period }
     }
 
     fn during(&self, period: Period) -> (String, String) {
@@ -81,12 +82,12 @@ impl Page {
     }
 
     fn team(&self) -> String {
-        let path = paths::Team { team: self.it.who.team.clone(), period: As::page(self.period) };
+        let path = paths::Team { team: self.it.who.team.clone(), period: self.period };
         self.asked.link(path)
     }
 
     fn all_teams(&self) -> String {
-        self.asked.link(paths::Chargeback { period: As::page(self.period) })
+        self.asked.link(paths::Chargeback { period: self.period })
     }
 
     /// The statement of a month as it was when its bills were final.
@@ -98,8 +99,8 @@ impl Page {
 
     /// Where one sees more of what restated it.
     fn cause(&self, cause: &Cause) -> Option<String> {
-        let delivery = cause.delivery.map(|it| paths::Delivery { delivery: As::page(it) }.to_string());
-        let change = || cause.change.map(|it| paths::Change { change: As::page(it) }.to_string());
+        let delivery = cause.delivery.map(|it| paths::Delivery { delivery: it }.to_string());
+        let change = || cause.change.map(|it| paths::Change { change: it }.to_string());
         delivery.or_else(change).filter(|_| self.may_import())
     }
 

@@ -9,12 +9,11 @@ use super::super::to_change;
 use super::Page;
 use super::typed::Typed;
 use crate::audit::Actor;
-use crate::clock;
 use crate::compute::compute;
 use crate::price_catalogue::read::{self, About, LONGEST, is_long};
 use crate::price_catalogue::{self, Edit, Entries, Report};
 use crate::web::error::{Error, Result};
-use crate::web::extract::Upload;
+use crate::web::extract::{Now, Upload};
 use crate::web::layout::Layout;
 use crate::web::{paths, respond};
 
@@ -108,12 +107,12 @@ impl Sent {
 /// read.
 pub async fn load(
     _: paths::PricesFile,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     State(pool): State<PgPool>,
     upload: Upload,
 ) -> Result {
-    let now = clock::now();
     let today = now.date_naive();
     let sent = Sent::receive(upload).await?;
     let entries = entries(&mut *pool.acquire().await?).await?;

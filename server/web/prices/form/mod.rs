@@ -5,6 +5,7 @@ mod typed;
 
 use crate::changes::{self, Document as _};
 use askama::Template;
+use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use sqlx::PgConnection;
 
@@ -12,12 +13,11 @@ use super::{described, right, words};
 use crate::accelerator;
 use crate::audit::Actor;
 use crate::changes::{Outcome, Right};
-use crate::clock;
 use crate::price_catalogue::{self, Edit, Entries};
 use crate::price_catalogue::{Listed, Mark, Paid, Price, Tier};
 use crate::web::changes::{Why, reason};
 use crate::web::error::{Error, Result};
-use crate::web::extract::{Db, Form, Query};
+use crate::web::extract::{Db, Form, Now, Query};
 use crate::web::form::Fields;
 use crate::web::layout::Layout;
 use crate::web::{filters, paths, respond};
@@ -110,38 +110,40 @@ impl Seen {
     }
 }
 
-pub async fn new(_: paths::NewPrice, layout: Layout, mut db: Db) -> Result {
+pub async fn new(_: paths::NewPrice, Now(now): Now, layout: Layout, mut db: Db) -> Result {
     let revision = changes::Kind::Prices.version(&mut db).await?;
-    let fields = Typed::new(clock::now().date_naive(), revision).fields();
+    let fields = Typed::new(now.date_naive(), revision).fields();
     respond::html(Page::new(layout, None, fields))
 }
 
 pub async fn create(
     _: paths::NewPrice,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     mut db: Db,
     Form(typed): Form<Typed>,
 ) -> Result {
-    save(layout, &mut db, None, &typed, &by).await
+    save(layout, &mut db, None, &typed, (&by, now)).await
 }
 
-pub async fn edit(path: paths::PriceOffer, layout: Layout, mut db: Db) -> Result {
+pub async fn edit(path: paths::PriceOffer, Now(now): Now, layout: Layout, mut db: Db) -> Result {
     let (revision, list) = price_catalogue::current(&mut db).await?;
     let listed = list.find(&path.offer).ok_or(Error::NotFound)?.clone();
-    let marks = list.marks(&listed, clock::now().date_naive());
+    let marks = list.marks(&listed, now.date_naive());
     let fields = Typed::of(&listed.price, revision).fields();
     respond::html(Page { marks, ..Page::new(layout, Some(listed), fields) })
 }
 
 pub async fn change(
     path: paths::PriceOffer,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     mut db: Db,
     Form(typed): Form<Typed>,
 ) -> Result {
-    save(layout, &mut db, Some(&path.offer), &typed, &by).await
+    save(layout, &mut db, Some(&path.offer), &typed, (&by, now)).await
 }
 
 async fn save(
@@ -149,9 +151,9 @@ async fn save(
     db: &mut PgConnection,
     offer: Option<&str>,
     typed: &Typed,
-    by: &Actor,
+    (by, now): (&Actor, DateTime<Utc>),
 ) -> Result {
-    let today = clock::now().date_naive();
+    let today = now.date_naive();
     let seen = Seen::find(&mut *db, typed.revision).await?;
     let listed = offer.map(|offer| seen.listed(offer)).transpose()?;
     let mut fields = typed.fields();
@@ -172,7 +174,7 @@ async fn save(
         None => price_catalogue::edits_of_file(&seen.then, vec![price]),
     };
     let wish = Wish { listed, typed, edits, conflicts, summary: &summary, reason };
-    wish.write(layout, db, &seen, by).await
+    wish.write(layout, db, &seen, (by, now)).await
 }
 
 /// `AWS p5.48xlarge, us-east-1, on demand: added`.
@@ -195,11 +197,17 @@ struct Wish<'a> {
 }
 
 impl Wish<'_> {
-    async fn write(self, layout: Layout, db: &mut PgConnection, seen: &Seen, by: &Actor) -> Result {
+    async fn write(
+        self,
+        layout: Layout,
+        db: &mut PgConnection,
+        seen: &Seen,
+        (by, now): (&Actor, DateTime<Utc>),
+    ) -> Result {
         let Self { listed, typed, edits, conflicts, summary, reason } = self;
         let outcome = if conflicts.is_empty() {
             let about = changes::About { summary, reason };
-            changes::change::<Entries>(db, edits, about, right(&layout), by, clock::now()).await?
+            changes::change::<Entries>(db, edits, about, right(&layout), by, now).await?
         } else {
             Outcome::Conflict(conflicts)
         };
@@ -223,6 +231,7 @@ pub struct AsOf {
 
 pub async fn remove(
     path: paths::PriceRemove,
+    Now(now): Now,
     layout: Layout,
     by: Actor,
     Query(as_of): Query<AsOf>,
@@ -241,5 +250,5 @@ pub async fn remove(
         summary: &summary,
         reason,
     };
-    wish.write(layout, &mut db, &seen, &by).await
+    wish.write(layout, &mut db, &seen, (&by, now)).await
 }

@@ -16,7 +16,8 @@ use serde::{Serialize, Serializer};
 
 use super::super::csv::{self, Cell, Record};
 use super::super::error::{Error, Result};
-use super::super::extract::{Db, Query};
+use super::super::extract::{Db, Now, Query};
+use super::super::format::File;
 use super::super::layout::Layout;
 use super::super::words::{number, term};
 use super::super::{filters, paths, respond};
@@ -25,7 +26,6 @@ use crate::compute::compute;
 use crate::economics::check::{Finding, Refused};
 use crate::economics::figure::{Figure, Term};
 use crate::money::Currency;
-use crate::web::paths::ScenarioFile;
 use input::{Input, Takes, Values};
 
 /// One question.
@@ -102,13 +102,16 @@ pub async fn index(_: paths::Calculators, layout: Layout) -> Result {
 
 pub async fn show(
     path: paths::Calculator,
+    file: Option<File>,
+    Now(now): Now,
     layout: Layout,
     Query(pairs): Query<Vec<(String, String)>>,
     mut db: Db,
 ) -> Result {
-    let handle = &path.calculator.value;
+    let handle = &path.calculator;
     let calculator = CALCULATORS.iter().find(|it| it.handle == handle).ok_or(Error::NotFound)?;
-    let mut values = Values::read(&calculator.inputs, pairs, &Exchange::load(&mut db).await?)?;
+    let mut values =
+        Values::read(&calculator.inputs, pairs, &Exchange::load(&mut db, now.date_naive()).await?)?;
     drop(db);
     let mut notes: Vec<Note> = values
         .misread()
@@ -134,7 +137,7 @@ pub async fn show(
             Err(refused) => notes.extend(refused.0.iter().map(|it| note(it, &values, true))),
         }
     }
-    let Some(file) = path.calculator.file else {
+    let Some(file) = file else {
         return respond::html(Page { layout, calculator, values, notes, answered });
     };
     let answered = answered.ok_or_else(|| {
@@ -143,15 +146,15 @@ pub async fn show(
     })?;
     let currency = values.currency();
     match file {
-        ScenarioFile::Json => {
+        File::Json => {
             let (calculator, currency) = (calculator.handle, currency.as_str());
             respond::json(&Whole { calculator, currency, answered: &answered })
         }
-        ScenarioFile::Csv => {
+        File::Csv => {
             let rows: Vec<Line<'_>> = answered.figures.iter().map(|it| Line(it, &currency)).collect();
             csv::answer(calculator.handle, &rows)
         }
-        ScenarioFile::Toml => Err(Error::NotFound),
+        File::Toml => Err(Error::NotFound),
     }
 }
 
@@ -270,7 +273,7 @@ impl Page {
 
 /// The address of a calculator.
 fn to(handle: &str) -> String {
-    paths::Calculator { calculator: paths::In::page(handle.to_owned()) }.to_string()
+    paths::Calculator { calculator: handle.to_owned() }.to_string()
 }
 
 #[cfg(test)]

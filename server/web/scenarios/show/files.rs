@@ -5,6 +5,7 @@ use axum::response::{IntoResponse as _, Response};
 use serde::Serialize;
 
 use super::super::super::csv::{self, Cell, Record};
+use super::super::super::format::File;
 use super::super::super::respond;
 use super::super::address::Base;
 use super::super::answer::Answer;
@@ -14,7 +15,6 @@ use crate::economics::comparison::{Line, OptionAnswer, Scenario};
 use crate::economics::file;
 use crate::money::{Currency, Decimal};
 use crate::web::error::{Error, Result};
-use crate::web::paths::ScenarioFile;
 
 /// What scripts get.
 #[derive(Serialize)]
@@ -29,20 +29,20 @@ struct Whole<'a> {
 }
 
 /// The same figures as a file.
-pub(super) fn hand_out(base: &Base, edited: Edited, file: ScenarioFile) -> Result {
+pub(super) fn hand_out(base: &Base, edited: Edited, file: File) -> Result {
     if let Some(wrong) = edited.misread.first() {
         let sentence = format!("{}: found “{}”, {}.", wrong.pointer, wrong.text, wrong.expected);
         return Err(Error::BadRequest(sentence));
     }
     let scenario = edited.scenario;
     let name = scenario.name.clone();
-    if file == ScenarioFile::Toml {
+    if file == File::Toml {
         let text = file::write(&scenario)
             .map_err(|error| anyhow::Error::new(error).context("a scenario was not written"))?;
         return Ok(toml(&name, text));
     }
     let answer = Answer::of(&scenario).map_err(|refused| Error::BadRequest(format!("{refused}.")))?;
-    if file == ScenarioFile::Json {
+    if file == File::Json {
         let version = if let Base::Kept(kept) = base { Some(kept.version) } else { None };
         let made_of = if let Base::Ledger(it) = base { Some(it.as_ref()) } else { None };
         return respond::json(&Whole { scenario: &scenario, version, made_of, answer: &answer });

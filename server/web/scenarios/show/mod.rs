@@ -16,7 +16,8 @@ use axum::http::HeaderValue;
 use axum::response::IntoResponse as _;
 
 use super::super::error::{Error, Result};
-use super::super::extract::{CurrentUser, Db, Htmx, Query};
+use super::super::extract::{CurrentUser, Db, Htmx, Now, Query};
+use super::super::format::File;
 use super::super::layout::Layout;
 use super::super::{paths, respond};
 use super::address::{Base, Said};
@@ -25,12 +26,13 @@ use crate::accounts::Person;
 use crate::compute::compute;
 use crate::report::Answers;
 use crate::saved_scenarios::{self, Share};
-use crate::web::paths::ScenarioFile;
 
 pub(super) use page::Page;
 
 pub async fn of_template(
     path: paths::ScenarioTemplate,
+    file: Option<File>,
+    Now(now): Now,
     layout: Layout,
     CurrentUser(person): CurrentUser,
     State(answers): State<Arc<Answers>>,
@@ -38,25 +40,26 @@ pub async fn of_template(
     Query(pairs): Query<Vec<(String, String)>>,
     mut db: Db,
 ) -> Result {
-    let base = Base::template(&path.template.value)?;
+    let base = Base::template(&path.template)?;
     let mut said = read(pairs)?;
     if said.version.is_some() {
         return Err(Error::BadRequest("version: a template has none.".to_owned()));
     }
-    let prices = Prices::of_list(&mut db, &answers, said.list).await?;
+    let prices = Prices::of_list(&mut db, &answers, said.list, now.date_naive()).await?;
     said.prices = prices.with_paid(&mut db, &answers, &person, &base.scenario().currency).await?;
     drop(db);
-    show((layout, htmx), base, said, path.template.file, (Vec::new(), person)).await
+    show((layout, htmx), base, said, file, (Vec::new(), person)).await
 }
 
 /// As [`of_template`], with shipped prices alone and for nobody: the page's address, or its file.
 pub async fn of_template_alone(
     path: paths::ScenarioTemplate,
+    file: Option<File>,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Result {
-    let base = Base::template(&path.template.value)?;
+    let base = Base::template(&path.template)?;
     let edited = read(pairs)?.edit(&base)?;
-    match path.template.file {
+    match file {
         Some(file) => files::hand_out(&base, edited, file),
         None => Ok(base.at("", &edited.edits, edited.prices.revision()).into_response()),
     }
@@ -64,6 +67,8 @@ pub async fn of_template_alone(
 
 pub async fn of_kept(
     path: paths::Scenario,
+    file: Option<File>,
+    Now(now): Now,
     layout: Layout,
     CurrentUser(person): CurrentUser,
     State(answers): State<Arc<Answers>>,
@@ -72,13 +77,13 @@ pub async fn of_kept(
     mut db: Db,
 ) -> Result {
     let mut said = read(pairs)?;
-    let base = Base::kept(&mut db, path.scenario.value, said.version, &person).await?;
-    let shares = saved_scenarios::shared_with(&mut db, path.scenario.value).await?;
-    let prices = Prices::of_list(&mut db, &answers, said.list).await?;
+    let base = Base::kept(&mut db, path.scenario, said.version, (&person, now.date_naive())).await?;
+    let shares = saved_scenarios::shared_with(&mut db, path.scenario).await?;
+    let prices = Prices::of_list(&mut db, &answers, said.list, now.date_naive()).await?;
     said.prices = prices.with_paid(&mut db, &answers, &person, &base.scenario().currency).await?;
     // Nobody waits for a connection while this is computed.
     drop(db);
-    show((layout, htmx), base, said, path.scenario.file, (shares, person)).await
+    show((layout, htmx), base, said, file, (shares, person)).await
 }
 
 fn read(pairs: Vec<(String, String)>) -> Result<Said> {
@@ -96,7 +101,7 @@ pub(super) async fn show(
     (layout, Htmx(is_fragment)): (Layout, Htmx),
     base: Base,
     said: Said,
-    file: Option<ScenarioFile>,
+    file: Option<File>,
     (shares, person): (Vec<Share>, Person),
 ) -> Result {
     compute(move || {

@@ -17,7 +17,6 @@ use super::super::{below, words};
 use super::made::{left_out, not_counted, paid_on};
 use super::notes::{Note, capital, id, note, note_id, oddities, section_id};
 use crate::accounts::Person;
-use crate::clock;
 use crate::economics::comparison::Scenario;
 use crate::economics::owning::Term;
 use crate::economics::published_figures::{PublishedFigure, published_figures};
@@ -73,7 +72,7 @@ impl Page {
             match Answer::of(&edited.scenario) {
                 Ok(found) => {
                     notes.extend(found.comparison.warnings.iter().map(|it| note(it, &sections, false)));
-                    let odd = edited.prices.findings(&edited.scenario, clock::now().date_naive());
+                    let odd = edited.prices.findings(&edited.scenario);
                     notes.extend(odd.iter().map(|it| note(it, &sections, false)));
                     let charts = draw(&edited.scenario, &found);
                     answered = Some((found, charts));
@@ -163,7 +162,7 @@ impl Page {
 
     /// Where it was made of a period that is not over, the same of one that is.
     fn of_months_that_are_over(&self) -> Option<String> {
-        let it = self.made().filter(|it| clock::now().date_naive() < it.described.period.days().end)?;
+        let it = self.made().filter(|it| self.edited.prices.today() < it.described.period.days().end)?;
         let pairs: Vec<(String, String)> =
             it.pairs.iter().filter(|(name, _)| name != "from").cloned().collect();
         Some(paths::with_query(paths::ScenarioNew, &pairs))
