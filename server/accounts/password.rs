@@ -26,19 +26,15 @@ pub enum WeakPassword {
     Short,
     #[error("Choose at most {LONGEST} characters.")]
     Long,
-    #[error("Choose something that is not the e-mail address.")]
+    #[error("Choose a password that is not your email address.")]
     IsEmail,
-    #[error(
-        "Choose more than a part of the e-mail address, or a word such as admin, with digits and signs around it."
-    )]
+    #[error("Choose a password that is more than part of your email address or a common word with digits.")]
     Guessable,
     #[error("Choose at least {FEWEST} different characters.")]
     Alike,
-    #[error(
-        "Choose more than one word repeated: at least {SHORTEST} characters that are not the same again."
-    )]
+    #[error("Choose a password with at least {SHORTEST} characters that do not repeat.")]
     Repeats,
-    #[error("Choose another one: this is among the passwords that are tried first everywhere.")]
+    #[error("Choose another password: this one is too common.")]
     Common,
 }
 

@@ -53,11 +53,11 @@ pub enum Sent {
 /// What is wrong with a token's name or time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnfitToken {
-    #[error("Say what it is for, such as the name of the script.")]
+    #[error("Enter a token name, such as the name of the script.")]
     NoLabel,
-    #[error("Choose a name of at most {LONGEST_LABEL} characters.")]
+    #[error("Enter a token name of at most {LONGEST_LABEL} characters.")]
     LongLabel,
-    #[error("Choose for how long it is valid.")]
+    #[error("Choose how long the token is valid.")]
     Lifetime,
 }
 

@@ -316,6 +316,18 @@ impl Split {
             Self::WhoUsedIt => "by who used it".to_owned(),
         }
     }
+
+    /// The same as pages say it: `by on-prem GPU-hours of h100-east`.
+    pub fn on_page(&self) -> String {
+        match self {
+            Self::AcceleratorHours(hours) => match &hours.account {
+                None => format!("by {}", hours.of.on_page()),
+                Some(account) => format!("by {} of {account}", hours.of.on_page()),
+            },
+            Self::WhoUsedIt => "by usage".to_owned(),
+            other => other.in_words(),
+        }
+    }
 }
 
 impl HoursOf {
@@ -326,12 +338,21 @@ impl HoursOf {
         *self == Self::All
     }
 
-    /// As pages call them.
+    /// As data calls them; pages: [`HoursOf::on_page`].
     pub fn in_words(self) -> &'static str {
         match self {
             Self::All => "accelerator-hours",
             Self::Owned => "hours owned",
             Self::PaidFor => "hours paid for",
+        }
+    }
+
+    /// As pages call them.
+    pub fn on_page(self) -> &'static str {
+        match self {
+            Self::All => "GPU-hours",
+            Self::Owned => "on-prem GPU-hours",
+            Self::PaidFor => "cloud GPU-hours",
         }
     }
 
@@ -400,10 +421,10 @@ impl changes::Entry for Entry {
         match self {
             Self::Team(team) => format!("team {}", team.name),
             Self::Project(project) => format!("project {}", project.name),
-            Self::CostCentre(centre) => format!("cost centre {}", centre.name),
+            Self::CostCentre(centre) => format!("cost center {}", centre.name),
             Self::Experiment(experiment) => format!("experiment {}", experiment.name),
             Self::Account(account) => format!("account {}", account.account),
-            Self::Meaning(meaning) => format!("tags that mean {}", meaning.label.name().to_lowercase()),
+            Self::Meaning(meaning) => format!("tag keys for {}", meaning.label.name().to_lowercase()),
             Self::Value(value) => format!("{} {}", value.label.name().to_lowercase(), value.value),
             Self::Rule(rule) => format!("rule {}", rule.name),
             Self::Pool(pool) => format!("shared costs {}", pool.name),
@@ -417,7 +438,7 @@ impl BudgetOf {
         match self {
             Self::Team(handle) => format!("team {handle}"),
             Self::Project(handle) => format!("project {handle}"),
-            Self::CostCentre(handle) => format!("cost centre {handle}"),
+            Self::CostCentre(handle) => format!("cost center {handle}"),
         }
     }
 }

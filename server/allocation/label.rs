@@ -53,13 +53,13 @@ impl Label {
         }
     }
 
-    /// `Cost centre`.
+    /// `Cost center`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Team => "Team",
             Self::Project => "Project",
             Self::Experiment => "Experiment",
-            Self::CostCentre => "Cost centre",
+            Self::CostCentre => "Cost center",
             Self::Environment => "Environment",
             Self::ModelSize => "Model size",
             Self::Workload => "Workload",

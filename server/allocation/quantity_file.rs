@@ -133,7 +133,7 @@ fn parse(text: &str) -> Option<Decimal> {
 
 fn expected(found: &str) -> &'static str {
     if found.contains(',') {
-        "a number such as 1200 or 1,200.5; whether a comma alone stands between thousands or before decimals cannot be told"
+        "a number such as 1200 or 1,200.5; a single comma is ambiguous"
     } else {
         "a number of zero or more such as 1200"
     }

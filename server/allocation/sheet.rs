@@ -71,12 +71,12 @@ impl Sheet {
         }
     }
 
-    /// `Cost centres`.
+    /// `Cost centers`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Teams => "Teams",
             Self::Projects => "Projects",
-            Self::CostCentres => "Cost centres",
+            Self::CostCentres => "Cost centers",
             Self::Experiments => "Experiments",
             Self::Accounts => "Accounts",
         }
@@ -87,7 +87,7 @@ impl Sheet {
         match self {
             Self::Teams => "team",
             Self::Projects => "project",
-            Self::CostCentres => "cost centre",
+            Self::CostCentres => "cost center",
             Self::Experiments => "experiment",
             Self::Accounts => "account",
         }
@@ -271,7 +271,7 @@ impl Sheet {
             row: 0,
             column: "columns".to_owned(),
             found: described.join("; "),
-            expected: format!("{}, and if you like {}", needed.join(", "), others.join(", ")),
+            expected: format!("{}; optional: {}", needed.join(", "), others.join(", ")),
         })
     }
 
@@ -463,10 +463,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused_with_its_place() {
         for (file, expected) in [
-            (
-                "",
-                "first line, columns: found \"missing: name\", expected name, and if you like handle, parent",
-            ),
+            ("", "first line, columns: found \"missing: name\", expected name; optional: handle, parent"),
             (
                 "handle,owner,handle,color\nx\n",
                 "first line, columns: found \"unknown: owner, color; twice: handle; missing: name\", expected name",

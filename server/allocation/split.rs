@@ -215,13 +215,13 @@ fn hours_of(hours: &Hours, time: Option<&Vec<Time>>) -> Decimal {
 fn nobody(split: &Split) -> String {
     match split {
         Split::Evenly | Split::Fixed { .. } => "no team takes part".to_owned(),
-        Split::DirectCost => "no team that takes part has a cost of its own".to_owned(),
+        Split::DirectCost => "no team that takes part has direct costs".to_owned(),
         Split::AcceleratorHours(hours) => {
             let account = hours.account.as_ref().map(|account| format!(" of {account}")).unwrap_or_default();
-            format!("no team that takes part has {}{account}", hours.of.in_words())
+            format!("no team that takes part has {}{account}", hours.of.on_page())
         }
         Split::Quantity { .. } => "no quantity was entered for a team that takes part".to_owned(),
-        Split::WhoUsedIt => "no team that takes part used it".to_owned(),
+        Split::WhoUsedIt => "no team that takes part has usage of it".to_owned(),
     }
 }
 
@@ -301,7 +301,7 @@ mod tests {
         assert_eq!(divided.len(), 2);
         assert_eq!(shares(&divided, "unused"), strings(&[("a", "0.75"), ("b", "0.25")]));
         assert_eq!(divided[1].shares, [TeamShare { team: String::new(), share: 1.into() }]);
-        assert_eq!(divided[1].undivided.as_deref(), Some("no team that takes part used it"));
+        assert_eq!(divided[1].undivided.as_deref(), Some("no team that takes part has usage of it"));
     }
 
     #[test]
@@ -343,7 +343,7 @@ mod tests {
             (HoursOf::PaidFor, None, Ok(&[("a", "0.166666666667"), ("c", "0.833333333333")])),
             (HoursOf::Owned, Some("West "), Ok(&[("b", "1")])),
             (HoursOf::All, Some("acme"), Ok(&[("a", "0.166666666667"), ("c", "0.833333333333")])),
-            (HoursOf::Owned, Some("acme"), Err("no team that takes part has hours owned of acme")),
+            (HoursOf::Owned, Some("acme"), Err("no team that takes part has on-prem GPU-hours of acme")),
         ] {
             let hours = Hours { of, account: account.map(str::to_owned) };
             let configuration =

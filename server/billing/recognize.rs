@@ -154,7 +154,7 @@ fn lacks(format: &dyn Format, missing: &[&Mandatory]) -> Refusal {
     let names = listed(missing.iter().map(|column| column.name), 20);
     Refusal::new(
         format!("{} without the {noun} {names}", format.label()),
-        "these columns: without them a row cannot be booked",
+        "these columns: rows cannot be imported without them",
     )
 }
 

@@ -55,7 +55,7 @@ static JSON: &[JsonKind] = &[
             &["assemblyId", "columns"],
         ],
         found: "the manifest of an AWS export, not its data",
-        expected: "its data files: hand them in together with the manifest, or import the manifest where \
+        expected: "its data files: upload them together with the manifest, or import the manifest where \
                    they lie beside it",
     },
     JsonKind {

@@ -332,7 +332,7 @@ async fn discard_broken_off(db: &mut PgConnection, delivery_id: i64) -> sqlx::Re
     )
     .fetch_one(&mut *db)
     .await?;
-    let message = "the import was interrupted; nothing of it was imported. Import the file again.";
+    let message = "the import was interrupted; nothing was imported. Import the file again.";
     Ok(is_loading && discard(db, delivery_id, Ended::Failed, message).await?)
 }
 

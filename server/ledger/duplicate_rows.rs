@@ -79,7 +79,7 @@ impl Known {
         }
         Err(Refusal::new(
             "more than a million rows that the file has twice",
-            "each row once: import the export as it was handed out",
+            "each row once: import the export as the provider wrote it",
         ))
     }
 }

@@ -109,7 +109,7 @@ fn follow(
         return Bundle::Files(sources);
     }
     let message = format!(
-        "the manifest names {} files and {} of them are not here: {}. An import is loaded whole or not at all.",
+        "the manifest names {} files and {} of them are not here: {}. Import all of them together.",
         parsed.files.len(),
         absent.len(),
         listed(&absent)

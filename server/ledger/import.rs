@@ -210,7 +210,7 @@ fn cancelled(sources: &[Source], delivery: Option<i64>, by: &str) -> Report {
         sources,
         Status::Cancelled,
         delivery,
-        format!("Cancelled by {by}; nothing of it was imported, and its files are removed."),
+        format!("Canceled by {by}; nothing was imported, and the files were removed."),
     )
 }
 
@@ -386,8 +386,8 @@ async fn settle(
             Published::Overlaps(overlap) => Some((counts_twice(&overlap, import.decision), None)),
             Published::Doubts(doubt) => Some((
                 format!(
-                    "these are rows that were rejected in an earlier import, and {doubt}: adding counts them beside \
-                     what is there, replacing leaves only these rows. {}",
+                    "these are rows that were rejected in an earlier import, and {doubt}: adding counts them with \
+                     the active rows, replacing leaves only these rows. {}",
                     choices(None)
                 ),
                 None,
@@ -457,7 +457,7 @@ async fn of_several(
 ) -> sqlx::Result<(String, Option<Decision>)> {
     let asks = publish::ask(db, delivery_id).await?;
     if decision.is_some() {
-        let undo = if asks.meets_active { "Undo what is active and add them" } else { "Add them" };
+        let undo = if asks.meets_active { "Undo the active imports and add these" } else { "Add these" };
         let message = format!("{said}, so only the last would be active. {undo}, or import one at a time.");
         return Ok((message, None));
     }
@@ -467,7 +467,7 @@ async fn of_several(
         question
     } else {
         format!(
-            "{question}. Where these are all parts of the month, undo what is active first, then add them"
+            "{question}. If these are all parts of the month, undo the active imports first, then add these"
         )
     };
     let suggested = adds.then_some(Decision::Add);
@@ -479,7 +479,7 @@ fn counts_twice(overlap: &Overlap, decision: Option<Decision>) -> String {
     let others = overlap.others();
     if decision == Some(Decision::Add) {
         format!(
-            "{overlap}: adding this one would count them twice. Undo {others} first, replace what is there, or leave these rows out"
+            "{overlap}: adding this one would count them twice. Undo {others} first, replace the active imports, or leave these rows out"
         )
     } else {
         format!(
@@ -491,8 +491,8 @@ fn counts_twice(overlap: &Overlap, decision: Option<Decision>) -> String {
 /// What to decide, the likelier first.
 fn choices(suggested: Option<Decision>) -> &'static str {
     match suggested {
-        Some(Decision::Add) => "Choose whether to add it or to replace what is there.",
-        Some(Decision::Replace) | None => "Choose whether it replaces what is there or adds to it.",
+        Some(Decision::Add) => "Choose whether to add the file or to replace the active imports.",
+        Some(Decision::Replace) | None => "Choose whether to replace the active imports or to add the file.",
     }
 }
 

@@ -76,7 +76,7 @@ pub enum LoadError {
     /// Most of its rows are no charges, or too many are none.
     #[error("{}", .0.rejected.why_nothing_is_loaded(.0.rows_read))]
     Rejected(Box<Reading>),
-    #[error("cancelled; nothing of it was imported")]
+    #[error("canceled; nothing was imported")]
     Cancelled,
 }
 

@@ -424,7 +424,7 @@ impl Loss {
         is_other(self.keys) || (is_other(self.resources) && self.new_resources > 0)
     }
 
-    /// `99.9 % of the billed cost (313,772.07 to 447.48 CAD), 75 % of the rows (4,000 to 1,000)`.
+    /// `99.9% of the billed cost (313,772.07 to 447.48 CAD), 75% of the rows (4,000 to 1,000)`.
     fn share(&self) -> String {
         let count = |n: i64| written(n.into(), 0);
         let mut parts: Vec<String> = self
@@ -433,7 +433,7 @@ impl Loss {
             .map(|CostLoss { kind, currency, before, after }| {
                 let share = percent(*before - *after, *before);
                 format!(
-                    "{share} % of the {kind} cost ({} to {} {currency})",
+                    "{share}% of the {kind} cost ({} to {} {currency})",
                     written(*before, 2),
                     written(*after, 2)
                 )
@@ -442,7 +442,7 @@ impl Loss {
         parts.extend(self.exceeding().map(|(measure, lost)| match measure {
             Measure::Rows => {
                 format!(
-                    "{} % of the rows ({} to {})",
+                    "{}% of the rows ({} to {})",
                     lost.percent(),
                     count(lost.of),
                     count(lost.of - lost.lost)

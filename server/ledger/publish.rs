@@ -122,7 +122,7 @@ impl std::fmt::Display for Shortfall {
             }
             Reason::Shrinks(loss) => write!(f, "replacing import {other} would remove {loss}"),
             Reason::IsSlice => {
-                write!(f, "import {other} states the whole month, and this file is one part of it")
+                write!(f, "import {other} has the whole month, and this file is one part of it")
             }
             Reason::CameLater => {
                 write!(f, "import {other} was uploaded later than this one and is active already")
@@ -133,7 +133,7 @@ impl std::fmt::Display for Shortfall {
             Reason::Renamed { now: Scope { provider, billing_account, .. } } => write!(
                 f,
                 "import {other} has this month under a former name. This file calls it {provider} {billing_account}: \
-                 replacing takes its place, adding counts both"
+                 replacing replaces it, adding counts both"
             ),
         }
     }

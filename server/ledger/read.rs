@@ -560,7 +560,7 @@ mod tests {
         let Err(ReadError::Rejected(reading)) = read(&[(0, MOST as usize + 5)]) else { panic!("it loads") };
         assert_eq!(reading.rows_read, MOST + 1, "nothing is read beyond");
         assert!(reading.rejected.why_nothing_is_loaded(reading.rows_read).starts_with(
-            "200001 of the first 200001 rows were rejected, and an import takes at most 200000 such rows; nothing of it"
+            "200001 of the first 200001 rows were rejected, and an import takes at most 200000 such rows; nothing was imported"
         ));
     }
 

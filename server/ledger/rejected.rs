@@ -48,7 +48,7 @@ impl Rejected {
         if *repeated > count / 2 {
             return format!(
                 "{repeated} of the first {rows_read} rows are the same as others of the import, as in a file that was appended to \
-                 itself, and an import takes at most {MOST} such rows; nothing of it was loaded. Import each file once, as it was \
+                 itself, and an import takes at most {MOST} such rows; nothing was imported. Import each file once, as it was \
                  exported"
             );
         }
@@ -60,7 +60,7 @@ impl Rejected {
             format!("{count} of {rows_read} rows were rejected, which is most of them")
         };
         format!(
-            "{rows}; nothing of it was loaded. Often one column is wrong in every row: look at the first rejected rows, \
+            "{rows}; nothing was imported. Often one column is wrong in every row: look at the first rejected rows, \
              correct the export, and import it again"
         )
     }

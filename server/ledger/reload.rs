@@ -128,7 +128,7 @@ impl Reload<'_> {
         let ((reading, brought), months) = loop {
             // Of an attempt that broke off, or that met rows twice.
             if !clean(&mut *db, delivery_id).await? {
-                return Ok(Some("what is left of its rows is being read. Try again in a moment".to_owned()));
+                return Ok(Some("its rows are in use. Try again in a moment".to_owned()));
             }
             sqlx::query!("update deliveries set needs_cleaning = true where delivery_id = $1", delivery_id)
                 .execute(&mut *db)
@@ -145,8 +145,8 @@ impl Reload<'_> {
         let (charges, stated) = (reading.charges, kept.charges);
         let differs = || {
             Ok(Some(format!(
-                "this version reads {charges} charges from the kept files, or other costs, where the import has {stated}. Import the \
-                 file anew"
+                "this version reads {charges} charges from the stored files, or other costs, but the import has {stated}. Import the \
+                 file again"
             )))
         };
         if !is_same(&reading, kept) {

@@ -39,8 +39,8 @@ impl Document for AssetRegister {
             let active = active_months(&mut *db, &it.handle).await?;
             if active > 0 {
                 let message = format!(
-                    "{active} of its months are active and would be out of reach: remove its entries from the asset register, \
-                     publish what that changes, then remove it"
+                    "{active} of its months are active: remove its other entries from the asset register, publish the months, then \
+                     remove the cluster"
                 );
                 found.push(Problem { of: edit.title(), message });
             }

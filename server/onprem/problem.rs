@@ -37,7 +37,7 @@ pub fn problems(asset_register: &AssetRegister) -> Vec<Problem> {
         found.cluster_of(*id, entry);
         match entry {
             Entry::Cluster(it) if TAKEN.contains(&it.handle.as_str()) => {
-                let why = format!("“{}” is the address of another page: give it a longer handle", it.handle);
+                let why = format!("handle “{}” is reserved: enter a longer one", it.handle);
                 found.say(*id, entry, why);
             }
             Entry::Asset(it) => found.asset(*id, entry, it),
@@ -224,23 +224,25 @@ impl<'a> Found<'a> {
             let expected = Accelerators::fraction(it.accelerators.into(), 1);
             if counted(it) != expected {
                 let why = format!(
-                    "“{}” is not recognized as an accelerator: write it as the catalog has it, as H100 SXM or MI300X",
+                    "“{}” is not recognized as an accelerator: enter a name such as H100 SXM or MI300X",
                     it.accelerator
                 );
                 self.say(id, entry, why);
             }
         }
         if it.idle_kw > it.load_kw {
-            self.say(id, entry, "it draws more at rest than at work");
+            self.say(id, entry, "idle power is above load power");
         }
         if !it.rated_kw.is_zero() && it.load_kw > it.rated_kw {
-            self.say(id, entry, "it draws more at work than it is rated for");
+            self.say(id, entry, "load power is above rated power");
         }
         let cluster = self.known.clusters.get(it.cluster.as_str());
         let rack = cluster.map(|cluster| cluster.rack_kw).unwrap_or_default();
         if it.bears_accelerators() && !rack.is_zero() && it.rated_kw > rack {
-            let why =
-                format!("one unit is rated for {} kW, and a rack of the cluster bears {rack}", it.rated_kw);
+            let why = format!(
+                "one unit is rated for {} kW, but a rack of the cluster supplies {rack}",
+                it.rated_kw
+            );
             self.say(id, entry, why);
         }
     }
@@ -265,11 +267,7 @@ impl<'a> Found<'a> {
                 Some(_) => {}
             },
             _ if matches!(asset.paid, Paid::Leased { .. }) => {
-                self.say(
-                    id,
-                    entry,
-                    "what is leased is not sold or written off: shorten the term of the lease",
-                );
+                self.say(id, entry, "leased hardware cannot be sold or written off: shorten the lease");
             }
             _ => {}
         }
@@ -303,7 +301,7 @@ impl<'a> Found<'a> {
             self.say(
                 id,
                 entry,
-                "the role is charged by its full-time equivalents in this month: one or the other",
+                "the role has full-time equivalents in this month: enter those or hours, not both",
             );
         }
     }
@@ -316,7 +314,7 @@ impl<'a> Found<'a> {
         let sum = shares.map(|shares| shares.at(month)).unwrap_or_default();
         if sum > Decimal::from(1) {
             let why = format!(
-                "in {month} the shares of this role total {} %, more than 100",
+                "in {month} the shares of this role total {}%, more than 100%",
                 sum.times(100).normalize()
             );
             self.say(id, entry, why);

@@ -64,7 +64,7 @@ pub async fn take_readings(
                 let minute = |time: DateTime<Utc>| time.format("%Y-%m-%d %H:%M").to_string();
                 let of = format!("a reading from {} to {}", minute(known.starts_at), minute(known.ends_at));
                 let message = format!(
-                    "it was taken before, and these, from {} to {}, would stand for a part of it alone",
+                    "these readings, from {} to {}, overlap a part of it",
                     minute(first),
                     minute(last)
                 );

@@ -108,7 +108,7 @@ impl Start {
                 cells.refuse(
                     name,
                     format!(
-                        "a price in {}; {amount} is what is shipped, in {SHIPPED} (if it is yours, write {amount}{end})",
+                        "a price in {}: {amount} is the default in {SHIPPED} (to use that number, enter {amount}{end})",
                         self.currency
                     ),
                 );

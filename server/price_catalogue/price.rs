@@ -131,11 +131,11 @@ impl Paid {
 
     pub fn name(self) -> &'static str {
         match self {
-            Self::PerUse => "for hours used",
+            Self::PerUse => "per hour used",
             Self::Committed => "for every hour of the term",
-            Self::SpendCommitment => "a sum an hour of the term",
-            Self::PrepaidBlock => "in advance, all of it",
-            Self::Market => "for hours used, at the price of the day",
+            Self::SpendCommitment => "a fixed amount per hour of the term",
+            Self::PrepaidBlock => "in advance",
+            Self::Market => "per hour used, at the daily price",
         }
     }
 

@@ -56,9 +56,7 @@ pub async fn show(
         Format::Html => {}
         Format::Json => return respond::json(&found),
         Format::Csv if found.older.is_some() => {
-            return Err(Error::BadRequest(
-                "These are more lines than one file holds. Narrow them by date.".into(),
-            ));
+            return Err(Error::BadRequest("Too many entries for one file. Choose a shorter period.".into()));
         }
         Format::Csv => return csv::answer("audit", &found.lines),
     }
@@ -73,7 +71,7 @@ impl Asked {
         let text = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         let date = |name: &str, text: &str| -> Result<Option<NaiveDate>> {
             let read =
-                || text.trim().parse().map_err(|_| format!("{name}: expected a date such as 2026-09-30."));
+                || text.trim().parse().map_err(|_| format!("{name}: enter a date such as 2026-09-30."));
             if text.trim().is_empty() { Ok(None) } else { read().map(Some).map_err(Error::BadRequest) }
         };
         Ok(Search {
@@ -172,7 +170,7 @@ fn written(value: &Value) -> String {
         Value::Bool(false) => "no".to_owned(),
         // Moments are kept to the nanosecond, and read by people.
         Value::String(text) => match text.parse::<DateTime<Utc>>() {
-            Ok(at) => at.format("%-d %b %Y, %H:%M UTC").to_string(),
+            Ok(at) => at.format("%b %-d, %Y, %H:%M UTC").to_string(),
             Err(_) => text.clone(),
         },
         Value::Array(values) if values.is_empty() => "none".to_owned(),

@@ -120,7 +120,7 @@ fn take_key(pairs: &mut Vec<(String, String)>) -> Result<Option<Uuid>> {
         return Ok(None);
     };
     let (_, key) = pairs.remove(at);
-    key.parse().map(Some).map_err(|_| Error::BadRequest("key: expected the id of a charge key.".into()))
+    key.parse().map(Some).map_err(|_| Error::BadRequest("key: enter the ID of a group of charges.".into()))
 }
 
 impl ListPage {
@@ -139,7 +139,7 @@ impl ListPage {
         let mut chips = self.asked.chips(|asked| self.at(asked));
         if self.key.is_some() {
             let without = self.asked.link(paths::Charges { period: self.period });
-            chips.push(("One charge key".to_owned(), without));
+            chips.push(("One group of charges".to_owned(), without));
         }
         chips
     }
@@ -163,10 +163,9 @@ impl ListPage {
         match charges.order {
             Order::LargestFirst => "Largest first.",
             Order::LargestKeyFirst => {
-                "Charges of one key (the same service, meter, account, region and tags) stand together in the order of \
-                 their file, the largest key first."
+                "Grouped by service, meter, account, region and tags, largest group first."
             }
-            Order::Ledger => "In the order of the ledger: these are too many to sort.",
+            Order::Ledger => "Not sorted: too many charges.",
         }
     }
 

@@ -31,7 +31,7 @@ pub type Result<T = Response, E = Error> = std::result::Result<T, E>;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("There is nothing at this address.")]
+    #[error("There is no page at this address.")]
     NotFound,
     /// Like the above, where the address itself says what is wrong with it.
     #[error("{0}")]
@@ -44,62 +44,55 @@ pub enum Error {
     /// Of a script's token.
     #[error("{0}")]
     BadToken(String),
-    #[error(
-        "A token only reads, and only pages that show figures and their files. Sign in with a browser for this one."
-    )]
+    #[error("Tokens can only read figures and files. Sign in with a browser to see this page.")]
     NotForTokens,
-    #[error("Your account does not open this page. An administrator can change that.")]
+    #[error("Your account has no access to this page. Ask an administrator.")]
     Forbidden,
-    #[error("Your account may not do this, and nothing was changed. An administrator may, or can let you.")]
+    #[error("Your account may not do this, and nothing was changed. Ask an administrator.")]
     MayNotWrite,
-    #[error(
-        "This form was open for too long, or was not sent from here. Nothing was changed: go back, reload the page and send it again."
-    )]
+    #[error("This form expired. Nothing was changed: go back, reload the page and send the form again.")]
     Forged,
-    #[error("This address does not take that kind of request.")]
+    #[error("This address does not accept this kind of request.")]
     MethodNotAllowed,
-    #[error("That is more than this form takes.")]
+    #[error("The form or file is too large.")]
     TooLarge,
-    #[error("The server’s disk is full. Nothing was changed: make room on it, and do it again.")]
+    #[error("The server’s disk is full. Nothing was changed: free up space and try again.")]
     DiskFull,
     #[error(
-        "Too many attempts. Try again {}, after {}. The password was not looked at.",
+        "Too many attempts. Try again {}, after {}.",
         filters::wait(until, now),
         filters::clock_time(until)
     )]
     TooMany { until: DateTime<Utc>, now: DateTime<Utc> },
-    #[error("Two of your downloads are under way; wait until one has ended.")]
+    #[error("Two of your downloads are in progress. Wait until one has ended.")]
     TooManyDownloads,
-    #[error("Many of your pages are under way; wait until some of them are there.")]
+    #[error("Many of your pages are loading. Wait until some of them are done.")]
     AsksMuch,
-    #[error("Downloads of others take all connections that there are for them. Try again in a moment.")]
+    #[error("Too many downloads are in progress. Try again in a moment.")]
     DownloadsBusy,
-    #[error("The server computes for many others just now. Try again in a moment.")]
+    #[error("The server is busy. Try again in a moment.")]
     ComputingBusy,
     #[error("The figures of this page are being updated. It refreshes automatically.")]
     NotReady,
     #[error(
-        "This needs the rows of import {0}, which is archived. Finance and administrators can load them again on its page; then open \
-         this page again."
+        "This page needs the rows of import {0}, which is archived. Finance and administrators can restore them on the page of \
+         the import."
     )]
     Archived(i64),
-    #[error("The database does not answer just now. Nothing was changed; try again in a moment.")]
+    #[error("The database does not answer right now. Nothing was changed; try again in a moment.")]
     Unavailable(#[source] sqlx::Error),
     #[error(
-        "This would take longer than a page may. Nothing was changed: ask for less, such as a shorter period or one \
-         account or service."
+        "This takes too long for a page. Nothing was changed: choose a shorter period, or one account or service."
     )]
     TooSlow,
-    #[error(
-        "Something went wrong on the server. Nothing you sent was kept half-way; the server's log says more."
-    )]
+    #[error("Something went wrong on the server. The server log has details.")]
     Internal(#[source] anyhow::Error),
 }
 
 impl Error {
     /// No text that anyone means holds this character, and PostgreSQL stores none that does.
     pub(super) fn nul(what: &str) -> Self {
-        Self::BadRequest(format!("{what} holds a NUL character, which is no part of any text."))
+        Self::BadRequest(format!("{what} has a NUL character: remove it."))
     }
 
     fn status(&self) -> StatusCode {
@@ -124,12 +117,12 @@ impl Error {
 
     fn title(&self) -> &'static str {
         match self {
-            Self::NotFound | Self::NoSuchPage(_) => "Not here",
-            Self::BadRequest(_) => "That does not fit",
+            Self::NotFound | Self::NoSuchPage(_) => "Page not found",
+            Self::BadRequest(_) => "Check your input",
             Self::SignedOut | Self::BadToken(_) => "Not signed in",
-            Self::Forbidden | Self::MayNotWrite | Self::NotForTokens => "Not for this account",
-            Self::Forged => "Not accepted",
-            Self::MethodNotAllowed => "Not possible here",
+            Self::Forbidden | Self::MayNotWrite | Self::NotForTokens => "No access",
+            Self::Forged => "Form expired",
+            Self::MethodNotAllowed => "Not allowed",
             Self::TooLarge => "Too large",
             Self::TooMany { .. }
             | Self::TooManyDownloads
@@ -137,11 +130,11 @@ impl Error {
             | Self::DownloadsBusy
             | Self::ComputingBusy
             | Self::NotReady
-            | Self::Unavailable(_) => "Wait a moment",
-            Self::TooSlow => "Too much at once",
+            | Self::Unavailable(_) => "Try again in a moment",
+            Self::TooSlow => "This takes too long",
             Self::Archived(_) => "Archived",
-            Self::DiskFull => "No room left",
-            Self::Internal(_) => "That did not work",
+            Self::DiskFull => "Disk full",
+            Self::Internal(_) => "Something went wrong",
         }
     }
 }

@@ -151,22 +151,22 @@ fn span_of(seconds: i64) -> String {
     }
 }
 
-/// `30 Sep 2026`.
+/// `Sep 30, 2026`.
 #[askama::filter_fn]
 pub fn date(day: impl Bare<NaiveDate>, _: &dyn Values) -> Result<String> {
-    Ok(day.bare().format("%-d %b %Y").to_string())
+    Ok(day.bare().format("%b %-d, %Y").to_string())
 }
 
-/// `30 Sep 2026, 14:05 UTC`.
+/// `Sep 30, 2026, 14:05 UTC`.
 #[askama::filter_fn]
 pub fn moment(at: impl Bare<DateTime<Utc>>, _: &dyn Values) -> Result<String> {
-    Ok(at.bare().format("%-d %b %Y, %H:%M UTC").to_string())
+    Ok(at.bare().format("%b %-d, %Y, %H:%M UTC").to_string())
 }
 
-/// `30 Sep 2026, 14:05:30 UTC`.
+/// `Sep 30, 2026, 14:05:30 UTC`.
 #[askama::filter_fn]
 pub fn moment_exact(at: impl Bare<DateTime<Utc>>, _: &dyn Values) -> Result<String> {
-    Ok(at.bare().format("%-d %b %Y, %H:%M:%S UTC").to_string())
+    Ok(at.bare().format("%b %-d, %Y, %H:%M:%S UTC").to_string())
 }
 
 /// The width of a share's bar out of 100.

@@ -75,8 +75,8 @@ impl paths::PasswordLink {
 
 fn over() -> Error {
     Error::NoSuchPage(
-        "This link is over: it was used, a newer one was made, or it is older than three days. \
-         Ask whoever administers this server for another."
+        "This link has expired: it was used, replaced by a newer one, or is older than three days. \
+         Ask an administrator of this server for a new one."
             .to_owned(),
     )
 }

@@ -60,7 +60,7 @@ impl Default for Asked {
 }
 
 fn too_many(what: &str, found: usize, most: usize) -> Error {
-    Error::BadRequest(format!("The address filters by {found} {what}, and takes at most {most}."))
+    Error::BadRequest(format!("Use at most {most} {what} in the address; found {found}."))
 }
 
 impl Asked {
@@ -95,8 +95,7 @@ impl Asked {
                     let dimension = dimension.parse().map_err(|_| {
                         let known = Grouping::FIXED.map(|it| it.to_string()).join(", ");
                         Error::BadRequest(format!(
-                            "{name} is no dimension to filter by. There are {known} and tag:KEY, each with not: before it \
-                             to leave out."
+                            "{name}: not a filter. Use {known} or tag:KEY, with not: before to exclude."
                         ))
                     })?;
                     filters.push(Filter { dimension, values: vec![value], leaves_out });
@@ -126,9 +125,7 @@ impl Asked {
     pub fn read_only(pairs: Vec<(String, String)>, names: &str) -> Result<Self, Error> {
         if let Some((name, _)) = pairs.iter().find(|(name, _)| !names.split(' ').any(|known| known == name)) {
             let known = names.replace(' ', ", ");
-            return Err(Error::BadRequest(format!(
-                "{name}: found in the address, which takes {known} alone."
-            )));
+            return Err(Error::BadRequest(format!("{name}: not allowed in this address. Use {known}.")));
         }
         Self::read(pairs)
     }
@@ -325,7 +322,7 @@ fn parse<T: std::str::FromStr>(name: &str, value: &str) -> Result<T, Error> {
 }
 
 fn number(name: &str, expected: &str) -> Error {
-    Error::BadRequest(format!("{name}: expected {expected}."))
+    Error::BadRequest(format!("{name}: enter {expected}."))
 }
 
 fn refused(name: &str, error: &ParseQuestionError) -> Error {

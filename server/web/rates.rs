@@ -99,8 +99,8 @@ pub async fn set(
         && let Some(near) = exchange::nearest(&mut db, &rate).await?
         && !rate.is_near(&near)
     {
-        let known = format!("in {} it was {}", near.month.name(), near.rate);
-        fields.refuse("rate", format!("That is far from what is known: {known}. Nothing is set yet."));
+        let known = format!("in {} the rate was {}", near.month.name(), near.rate);
+        fields.refuse("rate", format!("Check the rate: {known}. Nothing was saved yet."));
         fields.refuse(
             "sure",
             format!("One {} is {} {} in {}", rate.currency, rate.rate, rate.quoted_in, rate.month.name()),
@@ -110,7 +110,7 @@ pub async fn set(
     let change = exchange::set(&mut db, std::slice::from_ref(&rate), &by, now).await?;
     let Rate { month, currency, quoted_in, rate, .. } = rate;
     let sentence = match change.sequence {
-        Some(_) => format!("In {} one {currency} is {rate} {quoted_in} now.", month.name()),
+        Some(_) => format!("Saved: in {} one {currency} is {rate} {quoted_in}.", month.name()),
         None => format!("Nothing changed: in {} one {currency} was {rate} {quoted_in} before.", month.name()),
     };
     Ok(back(&sentence))
@@ -120,19 +120,18 @@ impl RateForm {
     fn read(&self, fields: &mut Fields) -> Option<Rate> {
         let month = fields.check(
             "month",
-            self.month.trim().parse::<BillingMonth>().map_err(|_| "Expected a month such as 2026-09."),
+            self.month.trim().parse::<BillingMonth>().map_err(|_| "Enter a month such as 2026-09."),
         );
-        let currency = fields
-            .check("currency", Currency::parse(&self.currency).ok_or("Expected a currency such as EUR."));
+        let currency =
+            fields.check("currency", Currency::parse(&self.currency).ok_or("Enter a currency such as EUR."));
         let rate = fields.check(
             "rate",
-            exchange::parse_rate(&self.rate)
-                .ok_or("Expected a number above zero, with a point before decimals: 1.0843."),
+            exchange::parse_rate(&self.rate).ok_or("Enter a number above zero such as 1.0843."),
         );
         let quoted_in = fields
-            .check("quoted_in", Currency::parse(&self.quoted_in).ok_or("Expected a currency such as USD."));
+            .check("quoted_in", Currency::parse(&self.quoted_in).ok_or("Enter a currency such as USD."));
         if currency.is_some() && currency == quoted_in {
-            fields.refuse("quoted_in", "A currency is worth one of itself: choose another one.");
+            fields.refuse("quoted_in", "Enter another currency than the first.");
         }
         if fields.is_refused() {
             return None;
@@ -155,16 +154,16 @@ pub async fn load(
     let (name, content) = upload.one_file(LARGEST_FILE).await?;
     let mut db = pool.acquire().await?;
     let rates = match exchange::read(&content) {
-        _ if name.is_empty() => Err("No file came along.".to_owned()),
-        Err(refused) => Err(format!("{name}, {refused}. Nothing of it was taken.")),
-        Ok(rates) if rates.is_empty() => Err(format!("{name} holds no rate.")),
+        _ if name.is_empty() => Err("Choose a file to import.".to_owned()),
+        Err(refused) => Err(format!("{name}, {refused}. Nothing was imported.")),
+        Ok(rates) if rates.is_empty() => Err(format!("{name} has no rates. Nothing was imported.")),
         Ok(rates) => Ok(rates),
     };
     let Some(rates) = fields.check("files", rates) else {
         return respond::refused(Page::find(layout, &mut db, fields).await?);
     };
     let Change { changed, unchanged, .. } = exchange::set(&mut db, &rates, &by, now).await?;
-    Ok(back(&format!("{name}: {changed} rates are new or changed, {unchanged} were known.")))
+    Ok(back(&format!("{name}: {changed} rates added or changed, {unchanged} unchanged.")))
 }
 
 #[derive(Deserialize)]
@@ -188,7 +187,7 @@ pub async fn remove(
     let (currency, quoted_in) = (Currency::exactly(&form.currency), Currency::exactly(&form.quoted_in));
     let removed = exchange::remove(&mut db, month, &currency, &quoted_in, &by, now).await?;
     let sentence = match removed {
-        Some(_) => format!("The rate from {currency} to {quoted_in} in {} is removed.", month.name()),
+        Some(_) => format!("Removed the rate from {currency} to {quoted_in} in {}.", month.name()),
         None => "Nothing changed: there is no such rate.".to_owned(),
     };
     Ok(back(&sentence))
@@ -211,16 +210,15 @@ pub async fn set_reporting_currency(
     let mut fields = Fields::default();
     let currency = match text {
         "" => None,
-        _ => fields
-            .check("reporting_currency", Currency::parse(text).ok_or("Expected a currency such as USD.")),
+        _ => fields.check("reporting_currency", Currency::parse(text).ok_or("Enter a currency such as USD.")),
     };
     if fields.is_refused() {
         return respond::refused(Page::find(layout, &mut db, fields).await?);
     }
     exchange::set_reporting_currency(&mut db, currency.as_ref(), &by, now).await?;
     let sentence = match &currency {
-        Some(currency) => format!("The overview shows everything in {currency} now."),
-        None => "The overview shows the currency that is used most.".to_owned(),
+        Some(currency) => format!("Saved. The overview is in {currency}."),
+        None => "Saved. The overview is in the currency of most charges.".to_owned(),
     };
     Ok(back(&sentence))
 }

@@ -57,7 +57,8 @@ pub async fn create(
         return Err(over());
     }
     let mut fields = Fields::new([("email", &form.email), ("name", &form.name)]);
-    let email = fields.check("email", Email::parse(&form.email).ok_or("That is no e-mail address."));
+    let email = fields
+        .check("email", Email::parse(&form.email).ok_or("Enter an email address such as name@example.com."));
     let password = fields.check("password", Password::choose(&form.password, form.email.trim()));
     let (Some(email), Some(password)) = (email, password) else {
         return respond::refused(Page { layout, path, fields });
@@ -84,8 +85,8 @@ impl paths::Setup {
 
 fn over() -> Error {
     Error::NoSuchPage(
-        "This set-up link is over: it was used, is older than a day, or the first account exists. \
-         If nobody has an account yet, start the server again: it prints a new one."
+        "This setup link has expired: it was used, is older than a day, or the first account exists. \
+         If nobody has an account yet, restart the server to print a new link."
             .to_owned(),
     )
 }

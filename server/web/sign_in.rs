@@ -73,7 +73,7 @@ pub async fn create(
     let Some(user) = sign_in::succeed(&mut db, &attempt, opening, now).await? else {
         sign_in::refuse(&mut db, &attempt, now).await?;
         let mut fields = Fields::new([("email", &form.email)]);
-        fields.refuse("password", "No account has this address and password.");
+        fields.refuse("password", "Wrong email or password.");
         return Ok(Reason::WRONG_PASSWORD.on(respond::refused(Page { layout, fields, next })?));
     };
     Ok(let_in(user, &token, &settings, &next))
@@ -113,7 +113,7 @@ pub(super) fn let_in(user: UserId, token: &Secret, settings: &Settings, next: &s
 /// What people are told when their password is another one.
 pub(super) fn changed(tokens_revoked: u64) -> String {
     let revoked = token::revoked(tokens_revoked);
-    format!("Your password is changed. You are signed in on this device only.{revoked}")
+    format!("Password changed. You are signed in on this device only.{revoked}")
 }
 
 impl Next {

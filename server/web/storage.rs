@@ -74,8 +74,8 @@ pub async fn save(
     Ok(response)
 }
 
-const HOURS: &str = "Enter a whole number of hours from 0 to 87600, or nothing for never.";
-const DAYS: &str = "Enter a whole number of days from 1 to 3650, or nothing for never.";
+const HOURS: &str = "Enter a whole number of hours from 0 to 87600, or leave empty for never.";
+const DAYS: &str = "Enter a whole number of days from 1 to 3650, or leave empty for never.";
 
 /// Nothing: never.
 fn number(
@@ -95,7 +95,7 @@ pub async fn archive(_: paths::StorageArchive, Now(now): Now, by: Actor, State(a
     let mut db = app.jobs.acquire().await?;
     let archived = storage::archive_since(&mut db, now, &by, now).await?;
     let sentence = match archived.len() {
-        0 => "Nothing changed: no import is inactive that could be archived.".to_owned(),
+        0 => "Nothing changed: there are no inactive imports to archive.".to_owned(),
         1 => format!("Import {} is archived. Its space is free in a few minutes.", archived[0]),
         many => format!("{many} imports are archived. Their space is free in a few minutes."),
     };

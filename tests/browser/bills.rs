@@ -43,8 +43,8 @@ async fn a_file_that_is_chosen_is_loaded_seen_as_a_month_and_undone(db: PgPool) 
     page.see("node-s1").await;
 
     page.go("/imports/1").await;
-    page.click("button", "Undo this import").await;
-    page.click("button", "Undo this import").await;
+    page.click("button", "Undo import").await;
+    page.click("button", "Undo import").await;
     page.see("undone").await;
     page.go("/spend/2026-09").await;
     assert!(!page.is_shown("150.75").await);
@@ -86,14 +86,14 @@ async fn a_month_that_was_made_smaller_is_on_the_overview_until_it_is_explained(
             page.see("2 rows = 2 charges").await;
         }
     }
-    page.see("50 % of the rows (2 to 1)").await;
+    page.see("50% of the rows (2 to 1)").await;
     page.go("/imports/2").await;
     page.click("button", "Replace").await;
-    page.see("It made a month smaller").await;
+    page.see("A month became smaller").await;
     page.go("/overview").await;
     page.click("link", "See what is missing and say why").await;
     page.arrive("/imports/2").await;
-    page.fill("Why is it smaller?", "One row was there twice.").await;
+    page.fill("Why is the month smaller?", "One row was there twice.").await;
     page.click("button", "Save").await;
     page.see("Saved.").await;
     page.see("One row was there twice.").await;

@@ -17,12 +17,12 @@ async fn the_figure_beside_the_form_follows_what_is_typed(db: PgPool) {
     page.fill("Price of a node", "1000000").await;
     page.until(&format!("{FIGURE}.includes('9,450,000.00 USD')"), "nine nodes and their fabric").await;
     page.fill("Price of a node", "").await;
-    page.see("There is no figure yet").await;
+    page.see("Complete these fields").await;
     page.fill("Price of a node", "100000").await;
     page.until(&format!("{FIGURE}.includes('1,350,000.00 USD')"), "the figure is back").await;
     page.fill("Name", "H100 East").await;
     page.fill("Site", "Frankfurt").await;
-    page.click("button", "Enter this cluster").await;
+    page.click("button", "Add cluster").await;
     page.arrive("/clusters/h100-east").await;
     page.see("Frankfurt, 64 accelerators in service").await;
 }

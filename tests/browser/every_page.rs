@@ -208,7 +208,7 @@ async fn every_page_is_sound_in_both_themes_and_at_every_width(db: PgPool) {
     allocate(&site).await;
     own(&site).await;
     page.go("/clusters/h100-east/2026-09").await;
-    page.click("button", "Publish it").await;
+    page.click("button", "Publish month").await;
     page.arrive("/imports/batches/").await;
     page.see("loaded").await;
     correct(&site).await;

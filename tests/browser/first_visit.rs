@@ -12,14 +12,14 @@ async fn the_first_visitor_becomes_the_first_administrator(db: PgPool) {
 
     let link = site.server.setup_link.clone().expect("nobody has an account yet");
     page.go(&link).await;
-    page.fill("E-mail", "ada@example.org").await;
+    page.fill("Email", "ada@example.org").await;
     page.fill("Name", "Ada").await;
     page.fill("Password", "short").await;
-    page.click("button", "Make the account").await;
+    page.click("button", "Create account").await;
     // The hint says the same without its first word.
     page.see("Choose at least 10 characters").await;
     page.fill("Password", "a few words in a row").await;
-    page.click("button", "Make the account").await;
+    page.click("button", "Create account").await;
     page.see("Ada").await;
     page.see("Nothing is imported").await;
     assert_eq!(page.complaints().await.iter().filter(|said| !said.contains("422")).count(), 0);
@@ -31,5 +31,5 @@ async fn the_first_visitor_becomes_the_first_administrator(db: PgPool) {
     page.click("button", "Sign out").await;
     page.arrive("/sign-in").await;
     page.go(&link).await;
-    assert!(!page.is_shown("Make the account").await);
+    assert!(!page.is_shown("Create account").await);
 }

@@ -38,8 +38,8 @@ async fn a_file_of_teams_that_is_refused_says_why_and_is_taken_when_it_is_correc
     page.choose_file(&site.file("teams.csv", wrong.replace("summer", "2026-09"))).await;
     page.click("button", "Import").await;
     page.arrive("/changes/").await;
-    page.click("button", "Apply this change").await;
-    page.see("every page shows it").await;
+    page.click("button", "Apply change").await;
+    page.see("Applied. Version").await;
     page.go("/organization/teams").await;
     page.see("Vision").await;
     // A refusal is an answer with 422, which the browser notes.

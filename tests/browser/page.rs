@@ -57,7 +57,7 @@ impl Page {
 
     pub async fn sign_in(&mut self, email: &str) {
         self.go("/sign-in").await;
-        self.fill("E-mail", email).await;
+        self.fill("Email", email).await;
         self.fill("Password", PASSWORD).await;
         self.click("button", "Sign in").await;
         self.until("!location.pathname.startsWith('/sign-in')", "one is signed in").await;

@@ -45,7 +45,7 @@ async fn a_lead_who_tries_the_addresses_of_another_team_sees_none_of_it(db: PgPo
         );
     }
     page.go("/imports").await;
-    page.see("An administrator can change that").await;
+    page.see("Ask an administrator").await;
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -100,7 +100,7 @@ async fn a_lead_reads_their_page_statement_and_experiment_and_no_other_team_s(db
         "/charges/1/0/1",
     ] {
         page.go(path).await;
-        page.see("Not here").await;
+        page.see("Page not found").await;
         let text = page.text().await;
         assert!(!text.contains("Vision") && !text.contains("120.25") && !text.contains("130.25"), "{text}");
     }

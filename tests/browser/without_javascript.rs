@@ -33,8 +33,8 @@ async fn everything_works_without_javascript(db: PgPool) {
     page.see("BillingAccountId").await;
 
     page.go("/imports/1").await;
-    page.click("button", "Undo this import").await;
-    page.click("button", "Undo this import").await;
+    page.click("button", "Undo import").await;
+    page.click("button", "Undo import").await;
     page.see("undone").await;
     page.click("button", "ada@example.org").await;
     page.click("button", "Sign out").await;

@@ -69,7 +69,7 @@ async fn the_same_file_again_is_a_duplicate(db: PgPool) {
     app.import("a.csv", whole()).await;
     let again = app.import("b.csv", whole()).await;
     let said = html::text(&again.body, "#live section");
-    assert_eq!(said, "b.csv duplicate Its bytes are those of import 1, so nothing was imported again.");
+    assert_eq!(said, "b.csv duplicate Same file as import 1. Nothing was imported again.");
     assert_eq!(html::texts(&app.get("/imports").await.body, "#history tbody tr").len(), 1);
 }
 
@@ -79,7 +79,7 @@ async fn a_part_waits_until_she_adds_it_and_undo_takes_it_out_again(db: PgPool) 
     app.import("whole.csv", whole()).await;
     let batch = app.import("part.csv", part()).await;
     assert!(html::text(&batch.body, "#live").contains("sub-accounts s1"), "{}", batch.body);
-    assert!(batch.body.contains("See what it would change, and decide"));
+    assert!(batch.body.contains("Review import"));
 
     let page = app.get("/imports").await;
     assert_eq!(html::text(&page.body, ".notice h2"), "Import 2 needs review");
@@ -92,7 +92,7 @@ async fn a_part_waits_until_she_adds_it_and_undo_takes_it_out_again(db: PgPool) 
     assert_eq!((answer.status, answer.location()), (StatusCode::SEE_OTHER, "/imports/2"));
     let page = app.get("/imports/2").await;
     let flash = html::text(&page.body, ".flash");
-    assert_eq!(flash, "Import 2 is active, beside what its months held.");
+    assert_eq!(flash, "Import 2 is active and added to its months.");
     assert_eq!(billed(&mut app, 1).await, [("30.25".to_owned(), true)]);
     assert_eq!(billed(&mut app, 2).await, [("21".to_owned(), true)]);
 
@@ -177,15 +177,15 @@ async fn the_same_bytes_twice_in_one_upload_are_one_delivery(db: PgPool) {
     app.run_jobs().await;
     let said = html::texts(&app.get(answer.location()).await.body, "#live section");
     assert!(said[0].starts_with("a.csv active"), "{said:?}");
-    assert!(said[1].starts_with("copy of a.csv duplicate Its bytes are those of import 1"), "{said:?}");
+    assert!(said[1].starts_with("copy of a.csv duplicate Same file as import 1"), "{said:?}");
     assert_eq!(billed(&mut app, 1).await, [("30.25".to_owned(), true)]);
 
     // What waits for a decision waits once, however often it is sent.
     for duplicates in [0, 1] {
         let page = app.import("part.csv", part()).await;
-        assert_eq!(page.body.matches("and decide</a>").count(), 1 - duplicates);
+        assert_eq!(page.body.matches("Review import</a>").count(), 1 - duplicates);
     }
-    assert_eq!(app.get("/imports").await.body.matches("and decide</a>").count(), 1);
+    assert_eq!(app.get("/imports").await.body.matches("Review import</a>").count(), 1);
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -196,13 +196,13 @@ async fn she_cancels_an_upload_that_waits(db: PgPool) {
     assert!(html::text(&app.get(&first).await.body, "#live").contains("next in line"));
     let page = app.get(&second).await;
     assert!(html::text(&page.body, "#live").contains("behind one upload"));
-    assert!(html::text(&page.body, ".confirm p").contains("Nothing of it becomes active"));
+    assert!(html::text(&page.body, ".confirm p").contains("Nothing becomes active"));
 
     let answer = app.submit(&first, &format!("{first}/cancel"), &[]).await;
     assert_eq!((answer.status, answer.location()), (StatusCode::SEE_OTHER, first.as_str()));
     let page = app.get(&first).await;
-    assert!(html::text(&page.body, ".flash").contains("its files are removed"));
-    assert!(html::text(&page.body, "#live").contains("admin@example.org cancelled it"));
+    assert!(html::text(&page.body, ".flash").contains("files removed"));
+    assert!(html::text(&page.body, "#live").contains("Canceled by admin@example.org"));
     assert!(html::attributes(&page.body, "[hx-trigger]", "hx-get").is_empty());
     assert_eq!(app.incoming().len(), 1);
     app.run_jobs().await;
@@ -276,6 +276,6 @@ async fn broken_files_are_refused_by_name_and_the_rest_is_loaded(db: PgPool) {
     assert!(said[2].starts_with("good.csv active Import 3"), "{said:?}");
     assert_eq!(html::texts(&page.body, ".problem").len(), 2);
     let page = app.get("/imports/1").await;
-    assert!(html::text(&page.body, "main").contains("not kept"));
+    assert!(html::text(&page.body, "main").contains("not stored"));
     assert_eq!(app.get("/imports/1/files/0").await.status, StatusCode::NOT_FOUND);
 }

@@ -302,7 +302,7 @@ async fn who_only_rents_pays_none_of_a_pool_that_is_divided_by_hours_owned(db: P
     let ledger = ledger(db).await;
     let racks = allocate(&ledger).await;
     let mut admin = TestApp::of(&ledger).signed_in(Role::Admin).await;
-    let hint = "All of it is what the organization’s own machines cost, and Nlp pays a part and has no hours of them.";
+    let hint = "All of this is the cost of on-prem machines, and Nlp pays a share without using them.";
     let pools = admin.get("/shared-costs").await.body;
     assert!(html::text(&pools, "main").contains(hint), "{}", html::text(&pools, "main"));
     let vision = ask(&mut admin, "/teams/vision/2026-09.json").await;
@@ -323,21 +323,21 @@ async fn who_only_rents_pays_none_of_a_pool_that_is_divided_by_hours_owned(db: P
         assert_eq!(html::attributes(&page, "#account", "value"), [account]);
         let teams = ask(&mut admin, "/chargeback/2026-09.json").await;
         let described = html::text(&admin.get("/shared-costs").await.body, "main");
-        assert!(!described.contains("All of it is"), "{described}");
+        assert!(!described.contains("All of this is"), "{described}");
         let expected = match (by, account) {
             (_, "west") => {
-                assert!(described.contains("no team that takes part has hours owned of west"), "{described}");
+                assert!(
+                    described.contains("no team that takes part has on-prem GPU-hours of west"),
+                    "{described}"
+                );
                 [("Unallocated", "1000"), ("Nlp", "330"), ("Vision", "30")]
             }
             ("paid-hours", _) => {
-                assert!(described.contains("Divided by hours paid for of s2."), "{described}");
+                assert!(described.contains("Divided by cloud GPU-hours of s2."), "{described}");
                 [("Nlp", "1330"), ("Vision", "30"), ("Unallocated", "0")]
             }
             _ => {
-                assert!(
-                    described.contains("Only hours of the organization’s own machines weigh"),
-                    "{described}"
-                );
+                assert!(described.contains("Only on-prem GPU-hours count"), "{described}");
                 by_hours_owned(&mut admin).await;
                 [("Vision", "1030"), ("Nlp", "330"), ("Unallocated", "0")]
             }
@@ -360,7 +360,10 @@ async fn by_hours_owned(app: &mut TestApp) {
         "the node itself costs nothing"
     );
     let page = app.get("/teams/vision/2026-09").await.body;
-    assert_eq!(html::text(&page, "#owned summary"), "Why an hour owned costs Vision 5.21 and everyone 5.21");
+    assert_eq!(
+        html::text(&page, "#owned summary"),
+        "Why an on-prem GPU-hour costs Vision 5.21 and everyone 5.21"
+    );
     assert_eq!(
         html::texts(&page, "#owned tfoot tr > *"),
         ["By 192.0 on-prem GPU-hours", "1,000.00", "5.208333", "5.208333", "–"]

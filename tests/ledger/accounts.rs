@@ -86,11 +86,11 @@ async fn profile_that_takes_over_a_larger_month_asks_with_the_amount_and_is_reme
     let a = ledger.deliver("a.csv", azure("AB12", "1000")).await;
     assert_eq!(a.status, Status::Waiting);
     let (message, a) = (a.message.unwrap(), a.delivery.unwrap());
-    assert!(message.contains("99 % of the billed cost (100,000.00 to 1,000.00 USD)"), "{message}");
+    assert!(message.contains("99% of the billed cost (100,000.00 to 1,000.00 USD)"), "{message}");
     let mut db = ledger.db.acquire().await.unwrap();
     publish(&mut db, a, Some(Decision::Replace), None, "test", now()).await.unwrap();
     let lost = open().await;
-    assert!(lost.len() == 1 && lost[0].contains("99 % of the billed cost"), "{lost:?}");
+    assert!(lost.len() == 1 && lost[0].contains("99% of the billed cost"), "{lost:?}");
     // The same profile again brings nothing back, the other one does.
     ledger.deliver("a2.csv", azure("AB12", "1001")).await;
     let lost = open().await;

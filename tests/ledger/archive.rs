@@ -213,7 +213,7 @@ async fn rows_that_are_not_those_that_were_imported_are_not_loaded_again(db: PgP
         };
         change(more).await.unwrap();
         let LoadedAgain::Failed(message) = load_again(&ledger, 1).await else { panic!("{more}") };
-        assert!(message.contains("reads") && message.contains("Import the file anew"), "{message}");
+        assert!(message.contains("reads") && message.contains("Import the file again"), "{message}");
         assert_eq!(rows_of(&ledger, 1).await[..5], [0; 5]);
         assert_eq!(try_undo(&ledger, 2).await, Undone::Archived(vec![1]));
         change(back).await.unwrap();
@@ -356,7 +356,7 @@ async fn files_of_archived_imports_are_removed_after_the_days_that_are_set_and_t
     let more = "update deliveries set charges = charges + $1 where delivery_id = 1";
     sqlx::query(more).bind(1).execute(&mut *db).await.unwrap();
     let LoadedAgain::Failed(message) = upload(&same).await else { panic!("its rows are others") };
-    assert!(message.contains("Import the file anew"), "{message}");
+    assert!(message.contains("Import the file again"), "{message}");
     assert_eq!(files().await, (1, 2), "it is not kept");
     sqlx::query(more).bind(-1).execute(&mut *db).await.unwrap();
     assert!(matches!(upload(&same).await, LoadedAgain::Done));

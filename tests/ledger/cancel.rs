@@ -46,7 +46,7 @@ async fn it_stops_and_leaves_nothing(db: PgPool) {
     let (reports, ()) = tokio::join!(ledger::import(&ledger.db, &ledger.originals, import), cancelling);
     let reports = reports.unwrap();
     assert_eq!(reports.iter().map(|report| report.status).collect::<Vec<_>>(), [Status::Cancelled; 3]);
-    assert!(reports[1].message.as_ref().unwrap().contains("Cancelled by ada@example.org"));
+    assert!(reports[1].message.as_ref().unwrap().contains("Canceled by ada@example.org"));
     assert!(progress.rows() < 60_000, "it was read to the end");
 
     for table in

@@ -125,7 +125,7 @@ async fn a_slice_beside_a_statement_of_the_whole_month_is_asked_about(db: PgPool
     ledger.deliver("whole.csv", &charge).await;
     let slice = ledger.deliver("0001.csv", charge.slice()).await;
     assert_eq!(slice.status, Status::Waiting);
-    assert!(slice.message.unwrap().contains("states the whole month"));
+    assert!(slice.message.unwrap().contains("has the whole month"));
     let mut db = ledger.db.acquire().await.unwrap();
     publish(&mut db, slice.delivery.unwrap(), Some(Decision::Replace), None, "test", now()).await.unwrap();
     assert_eq!(ledger.billed("acme", "2026-09").await, dec("10"));

@@ -112,7 +112,7 @@ async fn file_appended_to_itself_replaces_the_file_without_a_question(db: PgPool
     assert_eq!(billed(&ledger).await, Decimal::from(400));
     let page = finance.get(&format!("/imports/{}", report.delivery.unwrap())).await.body;
     let said = html::text(&page, "#repeated");
-    assert_eq!(said, "All of them repeat other rows of this import, which are active: nothing is missing.");
+    assert_eq!(said, "All of them repeat other rows of this import: nothing is missing.");
 
     let uploaded = finance.import("uploaded-twice.csv", format!("{}\n", once.repeat(2))).await.body;
     let said = html::text(&uploaded, "#live");

@@ -54,7 +54,7 @@ async fn import_of_every_second_row_asks_before_it_replaces(db: PgPool) {
     ledger.deliver("whole.csv", &whole).await;
     let message = message_of(&ledger, "half.csv", every_second_row(&whole)).await;
     assert!(
-        message.contains("50 % of the billed cost (600.00 to 300.00 USD), 50 % of the rows (60 to 30)"),
+        message.contains("50% of the billed cost (600.00 to 300.00 USD), 50% of the rows (60 to 30)"),
         "{message}"
     );
     assert!(!message.contains("another part"), "{message}");
@@ -74,7 +74,7 @@ async fn import_without_most_of_the_cost_asks_and_names_services(db: PgPool) {
     // As many rows, and the same day and sub-account: all that is missing is the machine.
     let message = message_of(&ledger, "without-gpus.csv", storage(Focus::new())).await;
     for expected in [
-        "9.1 % of the billed cost (110.00 to 100.00 USD)",
+        "9.1% of the billed cost (110.00 to 100.00 USD)",
         "1 of 2 services",
         "its only machine",
         "GPU Cloud 10.00 to 0.00 USD",
@@ -163,7 +163,7 @@ async fn part_that_arrives_again_is_measured_and_not_offered_to_add(db: PgPool) 
         assert_eq!(report.status, Status::Waiting);
         let (message, delivery) = (report.message.unwrap(), report.delivery.unwrap());
         assert!(!message.contains("another part"), "{message}");
-        assert!(message.contains("83.3 % of the billed cost (600.00 to 100.00 USD)"), "{message}");
+        assert!(message.contains("83.3% of the billed cost (600.00 to 100.00 USD)"), "{message}");
         assert!(message.contains("A file of the same name is active already"), "{message}");
         assert_eq!(suggested(&ledger, delivery).await, None);
         let mut db = ledger.db.acquire().await.unwrap();
@@ -186,13 +186,13 @@ async fn parts_that_arrive_again_together_are_measured_and_not_offered_to_add(db
         assert_eq!(report.status, Status::Waiting);
         let message = report.message.unwrap();
         assert!(message.contains("several of these files state"), "{message}");
-        assert!(message.contains("80 % of the billed cost (600.00 to 120.00 USD)"), "{message}");
+        assert!(message.contains("80% of the billed cost (600.00 to 120.00 USD)"), "{message}");
         assert!(message.contains("A file of the same name is active already"), "{message}");
         assert_eq!(suggested(&ledger, report.delivery.unwrap()).await, None);
     }
     let refused = ledger.import(&paths[..2], Some(Decision::Replace), WhenUnsure::Discard).await;
     let message = refused[0].message.as_ref().unwrap();
-    assert!(message.contains("Undo what is active and add them"), "{message}");
+    assert!(message.contains("Undo the active imports and add these"), "{message}");
     assert_eq!(ledger.billed("acme", "2026-09").await, dec("600"));
     ledger.assert_balanced().await;
 }
@@ -215,7 +215,7 @@ async fn loss_stays_on_the_overview_when_a_later_import_replaces_it(db: PgPool) 
     let half = ledger.deliver("half.csv", fleet(0..2, 1..=5)).await.delivery.unwrap();
     decide(&ledger, half, Decision::Replace, None).await;
     let lost = open_losses(&ledger).await;
-    assert!(lost.len() == 1 && lost[0].1.contains("50 % of the rows (20 to 10)"), "{lost:?}");
+    assert!(lost.len() == 1 && lost[0].1.contains("50% of the rows (20 to 10)"), "{lost:?}");
     assert!(!lost[0].1.contains("Largest differences"), "{lost:?}");
 
     // The export of the next day covers it, and asks nothing.
@@ -224,7 +224,7 @@ async fn loss_stays_on_the_overview_when_a_later_import_replaces_it(db: PgPool) 
     let next = next.delivery.unwrap();
     let lost = open_losses(&ledger).await;
     assert!(lost.len() == 1 && lost[0].0 == next, "{lost:?}");
-    assert!(lost[0].1.contains("40 % of the rows (20 to 12)"), "{lost:?}");
+    assert!(lost[0].1.contains("40% of the rows (20 to 12)"), "{lost:?}");
 
     // All that was lost is back.
     let back = ledger.deliver("back.csv", fleet(0..4, 1..=6)).await.delivery.unwrap();
@@ -256,7 +256,7 @@ async fn second_loss_that_is_explained_leaves_the_first_open(db: PgPool) {
     decide(&ledger, quarter, Decision::Replace, Some("Two nodes were refunded.")).await;
     let lost = open_losses(&ledger).await;
     assert!(lost.len() == 1 && lost[0].0 == quarter, "{lost:?}");
-    assert!(lost[0].1.contains("75 % of the rows (40 to 10)"), "{lost:?}");
+    assert!(lost[0].1.contains("75% of the rows (40 to 10)"), "{lost:?}");
     let mut db = ledger.db.acquire().await.unwrap();
     assert!(ledger::explain(&mut db, quarter, "Four were sold.", "test", now()).await.unwrap());
     assert_eq!(open_losses(&ledger).await, []);
@@ -271,12 +271,12 @@ async fn slice_that_replaces_a_whole_month_asks_with_the_amounts_and_is_remember
     let report = ledger.deliver("0001.csv", fleet(0..1, 1..=5).slice()).await;
     assert_eq!(report.status, Status::Waiting);
     let message = report.message.unwrap();
-    assert!(message.contains("states the whole month"), "{message}");
-    assert!(message.contains("75 % of the billed cost (200.00 to 50.00 USD)"), "{message}");
+    assert!(message.contains("has the whole month"), "{message}");
+    assert!(message.contains("75% of the billed cost (200.00 to 50.00 USD)"), "{message}");
     decide(&ledger, report.delivery.unwrap(), Decision::Replace, None).await;
     assert_eq!(ledger.billed("acme", "2026-09").await, dec("50"));
     let lost = open_losses(&ledger).await;
-    assert!(lost.len() == 1 && lost[0].1.contains("75 % of the rows (20 to 5)"), "{lost:?}");
+    assert!(lost.len() == 1 && lost[0].1.contains("75% of the rows (20 to 5)"), "{lost:?}");
     ledger.assert_balanced().await;
 }
 
@@ -304,10 +304,10 @@ async fn loss_of_a_slice_is_not_made_up_for_by_other_slices(db: PgPool) {
     let less = ledger.deliver("0001.csv", fleet(0..1, 1..=5).slice()).await.delivery.unwrap();
     decide(&ledger, less, Decision::Replace, None).await;
     let lost = open_losses(&ledger).await;
-    assert!(lost.len() == 1 && lost[0].1.contains("75 % of the rows (20 to 5)"), "{lost:?}");
+    assert!(lost.len() == 1 && lost[0].1.contains("75% of the rows (20 to 5)"), "{lost:?}");
     assert_eq!(ledger.deliver("0001.csv", fleet(0..1, 1..=6).slice()).await.status, Status::Loaded);
     let lost = open_losses(&ledger).await;
-    assert!(lost.len() == 1 && lost[0].1.contains("70 % of the rows (20 to 6)"), "{lost:?}");
+    assert!(lost.len() == 1 && lost[0].1.contains("70% of the rows (20 to 6)"), "{lost:?}");
     ledger.assert_balanced().await;
 }
 
@@ -360,7 +360,7 @@ async fn limits_decide_when_somebody_is_asked(db: PgPool) {
         ledger::set_limit(&mut db, Measure::Rows, dec("0.5")).await.unwrap();
     }
     let message = message_of(&ledger, "shorter.csv", shorter).await;
-    assert!(message.contains("1 % of the rows (100 to 99)"), "{message}");
+    assert!(message.contains("1% of the rows (100 to 99)"), "{message}");
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -374,7 +374,7 @@ async fn month_that_was_told_to_shrink_is_remembered_until_explained(db: PgPool)
         .fetch_one(&ledger.db)
         .await
         .unwrap();
-    assert!(loss.contains("50 % of the rows (20 to 10)"), "{loss}");
+    assert!(loss.contains("50% of the rows (20 to 10)"), "{loss}");
     let mut db = ledger.db.acquire().await.unwrap();
     let explained =
         ledger::explain(&mut db, report.delivery.unwrap(), "Two nodes were refunded.", "test", now()).await;

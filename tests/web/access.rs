@@ -244,7 +244,7 @@ async fn every_route_answers_whom_it_is_for_and_nobody_else(db: PgPool) {
             let is_refused = match answer.status {
                 StatusCode::UNAUTHORIZED => true,
                 // A form without its token is refused too, but for another reason.
-                StatusCode::FORBIDDEN => !answer.body.contains("was not sent from here"),
+                StatusCode::FORBIDDEN => !answer.body.contains("This form expired"),
                 StatusCode::SEE_OTHER => role.is_none() && answer.location().starts_with("/sign-in"),
                 _ => false,
             };
@@ -282,7 +282,7 @@ async fn everyone_can_read_who_may_do_what(db: PgPool) {
     let page = lead.get("/access").await;
     assert!(
         html::text(&page.body, "main > p")
-            .contains("You are lead: the spend of their teams, that is research")
+            .contains("Your role is lead: the spend of their teams, that is research")
     );
     let spend = html::texts(&page.body, "tbody tr:first-child td");
     assert_eq!(spend, ["yes", "yes", "rows of their teams only", "reads it"]);

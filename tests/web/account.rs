@@ -20,7 +20,7 @@ async fn a_new_password_signs_out_everywhere_else(db: PgPool) {
     let same = [("current", PASSWORD), ("new", PASSWORD)];
     let answer = app.submit("/account", "/account/password", &same).await;
     assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert_eq!(html::texts(&answer.body, ".problem"), ["This is your current password."]);
+    assert_eq!(html::texts(&answer.body, ".problem"), ["Enter a password other than your current one."]);
 
     let changed = app
         .submit("/account", "/account/password", &[("current", PASSWORD), ("new", "another horse battery")])
@@ -29,10 +29,7 @@ async fn a_new_password_signs_out_everywhere_else(db: PgPool) {
     assert_eq!((changed.status, changed.location()), (StatusCode::SEE_OTHER, "/account"));
     assert_ne!(app.cookie("gpuledger_session").unwrap(), before);
     let page = app.get("/account").await;
-    assert_eq!(
-        html::text(&page.body, ".flash"),
-        "Your password is changed. You are signed in on this device only."
-    );
+    assert_eq!(html::text(&page.body, ".flash"), "Password changed. You are signed in on this device only.");
     assert_eq!(html::text(&app.get("/account").await.body, ".flash"), "", "a message is shown once");
     assert_eq!(other.get("/account").await.status, StatusCode::SEE_OTHER);
     let old = other.submit("/sign-in", "/sign-in", &fields).await;
@@ -46,7 +43,7 @@ async fn it_asks_for_the_current_password(db: PgPool) {
         .submit("/account", "/account/password", &[("current", "wrong"), ("new", "another horse battery")])
         .await;
     assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert_eq!(html::texts(&answer.body, ".problem"), ["This is not your password."]);
+    assert_eq!(html::texts(&answer.body, ".problem"), ["Wrong password. Enter your current password."]);
     // Whoever found the browser open does not guess on and on.
     let guess = [("current", "wrong"), ("new", "another horse battery")];
     for _ in 0..4 {
@@ -152,10 +149,7 @@ async fn a_new_password_revokes_tokens_where_its_owner_wants_that(db: PgPool) {
     let fields = [("current", first), ("new", PASSWORD), ("revoke_tokens", "yes")];
     app.submit("/account", "/account/password", &fields).await;
     let said = html::text(&app.get("/account").await.body, ".flash");
-    assert_eq!(
-        said,
-        "Your password is changed. You are signed in on this device only. One token was revoked."
-    );
+    assert_eq!(said, "Password changed. You are signed in on this device only. One token was revoked.");
     assert_eq!(app.read(&token, "/spend/2026-09.json").await.status, StatusCode::UNAUTHORIZED);
     let details: Vec<serde_json::Value> = sqlx::query_scalar(
         "select details from audit_log where verb = 'person.password_changed' order by audit_id",

@@ -74,10 +74,10 @@ async fn labels_become_teams_and_a_rule_gives_them_their_charges(db: PgPool) {
     assert_eq!(html::texts(&labels.body, "tbody th"), ["vision", "speech", "vison"]);
     assert!(html::text(&labels.body, "tbody tr:nth-child(3)").contains("looks like vision"));
     let labels = sent(&mut admin, "/labels/team/map", &[("all", "yes"), ("do", "save")]).await;
-    assert!(html::text(&labels.body, ".flash").starts_with("Done: New teams for labels of September 2026"));
+    assert!(html::text(&labels.body, ".flash").starts_with("Saved: New teams from labels · September 2026"));
     let labels =
         sent(&mut admin, "/labels/team/map", &[("value", "vison"), ("to", "vision"), ("do", "save")]).await;
-    assert!(!labels.body.contains("unknown"), "{}", html::text(&labels.body, "tbody"));
+    assert!(!labels.body.contains("not mapped"), "{}", html::text(&labels.body, "tbody"));
 
     // A preview says what moves, and nothing has moved yet.
     let preview = sent(&mut admin, "/rules/new", &[("name", "Labels"), ("to", "labels")]).await;
@@ -144,7 +144,7 @@ async fn finance_proposes_and_an_administrator_applies(db: PgPool) {
     let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
     let fields = [("name", "Vision"), ("reason", "they asked"), ("do", "save")];
     let drafted = sent(&mut finance, "/organization/teams", &fields).await;
-    assert!(html::text(&drafted.body, "main").contains("nobody else has heard of it"));
+    assert!(html::text(&drafted.body, "main").contains("Propose this change"));
     assert!(!drafted.body.contains("/apply"));
     assert!(!html::text(&admin.get("/overview").await.body, "main").contains("proposed"));
     let why = html::attributes(
@@ -207,10 +207,10 @@ async fn a_reorganization_comes_as_a_file_and_leaves_the_past(db: PgPool) {
     assert!(csv.contains("perception,Perception,research,,vision; vison,,2026-09,"), "{csv}");
 
     for (file, expected) in [
-        ("name,parent\nA,B\nB,A\n", "team A: it is a part of itself: a → b → a"),
+        ("name,parent\nA,B\nB,A\n", "team A: part of: a team cannot be part of itself (a → b → a)"),
         ("name\nA\na\n", "row 2, handle: found \"a\", expected another team"),
-        ("name,colour\nA,red\n", "found \"unknown: colour\", expected name, and if you like"),
-        ("name,parent\nA,nobody\n", "it is part of nobody, and there is no such team"),
+        ("name,colour\nA,red\n", "found \"unknown: colour\", expected name; optional:"),
+        ("name,parent\nA,nobody\n", "part of: there is no team nobody"),
         ("name;parent\nA;B\n", "this file is separated by semicolons: save it with commas"),
     ] {
         let refused = load(&mut admin, file).await;
@@ -265,7 +265,7 @@ async fn what_was_taken_away_of_each_sheet_changes_nothing_when_it_comes_back(db
         let again = load_sheet(&mut admin, sheet, &csv).await;
         assert_eq!(again.status, StatusCode::UNPROCESSABLE_ENTITY, "{sheet}: {csv}");
         let said = html::text(&again.body, "[role=alert]");
-        assert!(said.contains("nothing in it was changed"), "{sheet}: {said}\n{csv}");
+        assert!(said.contains("nothing was changed"), "{sheet}: {said}\n{csv}");
     }
 }
 
@@ -291,13 +291,16 @@ async fn a_form_that_is_refused_comes_back_as_it_was_filled_in(db: PgPool) {
         [("name", "Node 7"), ("by", "fixed"), ("share:team:vision", "60"), ("share:team:speech", "39")];
     let refused = admin.submit("/shared-costs/new", "/shared-costs/new", &shares).await;
     assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(html::text(&refused.body, "[role=alert]").contains("its shares sum to 99 %, not to 100 %"));
+    assert!(
+        html::text(&refused.body, "[role=alert]")
+            .contains("the shares total 99%; enter shares that total 100%")
+    );
     assert_eq!(html::attributes(&refused.body, "input[name='share:team:speech']", "value")[0], "39");
     assert_eq!(html::text(&refused.body, "tfoot output"), "99");
 
     let gone = [("name", "X"), ("to", "team:robotics")];
     let refused = admin.submit("/rules/new", "/rules/new", &gone).await;
-    assert!(html::text(&refused.body, "[role=alert]").contains("there is no such team"));
+    assert!(html::text(&refused.body, "[role=alert]").contains("there is no team robotics"));
     assert_eq!(admin.get("/rules.csv").await.body.lines().count(), 1);
 }
 
@@ -379,11 +382,11 @@ async fn a_pool_that_nothing_goes_to_leads_to_the_rule_that_it_lacks(db: PgPool)
     let fields = [("name", "Vision Lab"), ("parent", "vision"), ("do", "save")];
     sent(&mut admin, "/organization/teams", &fields).await;
     let form = admin.get("/shared-costs/new").await;
-    assert!(html::text(&form.body, "tbody").contains("itself, without Vision Lab"));
+    assert!(html::text(&form.body, "tbody").contains("without sub-teams Vision Lab"));
 
     let pool = [("name", "Support"), ("by", "evenly"), ("reason", "everybody calls them")];
     let preview = sent(&mut admin, "/shared-costs/new", &pool).await;
-    assert!(html::text(&preview.body, "main").contains("When this is applied, make the rule"));
+    assert!(html::text(&preview.body, "main").contains("add a rule for these shared costs"));
     let applied = sent(&mut admin, "/changes/allocation/3/apply", &[]).await;
     let rule = "/rules/new?to=pool%3Asupport&name=Support";
     assert_eq!(html::attributes(&applied.body, ".notice a", "href"), [rule]);

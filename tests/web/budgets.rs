@@ -233,7 +233,7 @@ async fn what_cannot_be_is_refused_with_the_reason_and_nothing_changes(db: PgPoo
 
     let twice = finance.submit(PAGE, PAGE, &good).await;
     assert_eq!(twice.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(twice.body.contains("two of its budgets hold for the same months"), "{}", twice.body);
+    assert!(twice.body.contains("two budgets cover the same months"), "{}", twice.body);
     assert_eq!(json(&mut finance, "/budgets.json").await["budgets"].as_array().unwrap().len(), 1);
 }
 

@@ -230,7 +230,7 @@ async fn a_cluster_that_is_renamed_is_charged_as_before(db: PgPool) {
     publish(&mut admin, "h100-east", "2026-09").await;
     let page = admin.get("/clusters/h100-east/2026-09").await.body;
     assert!(
-        page.contains("It is active, and is what the asset register says.") && !page.contains("Publish it"),
+        page.contains("The active import matches the asset register.") && !page.contains("Publish month"),
         "{page}"
     );
     let due = admin.get("/clusters.json").await.body;
@@ -239,11 +239,11 @@ async fn a_cluster_that_is_renamed_is_charged_as_before(db: PgPool) {
     let months_due = |body: &str| serde_json::from_str::<Value>(body).unwrap()[0]["due"].clone();
     assert_eq!(months_due(&admin.get("/clusters.json").await.body), months_due(&due), "none more");
     let page = admin.get("/clusters/h100-east").await.body;
-    assert_eq!(html::text(&page, "details.reworded summary"), "In one month only words changed");
+    assert_eq!(html::text(&page, "details.reworded summary"), "In one month only descriptions changed");
     assert!(html::text(&page, "details.reworded").contains("September 2026"), "{page}");
     let page = admin.get("/clusters/h100-east/2026-09").await.body;
     assert!(
-        html::text(&page, "main section.notice").contains("A name or a description changed since"),
+        html::text(&page, "main section.notice").contains("Names or descriptions changed since"),
         "{page}"
     );
     publish(&mut admin, "h100-east", "2026-09").await;
@@ -332,7 +332,7 @@ async fn finance_proposes_and_an_administrator_decides(db: PgPool) {
     assert_eq!(flash, "Discarded. Nothing changed.");
     admin.submit("/changes?kind=asset-register", &discard, &[]).await;
     let flash = html::text(&admin.get("/changes?kind=asset-register").await.body, ".flash");
-    assert!(flash.starts_with("Nothing changed: it was discarded by"), "{flash}");
+    assert!(flash.starts_with("Nothing changed: this change was discarded by"), "{flash}");
     assert_eq!(revision(&app).await, 1);
 
     // Of two of the same entry the second is in conflict, and so is undoing what was changed again.
@@ -345,7 +345,7 @@ async fn finance_proposes_and_an_administrator_decides(db: PgPool) {
             .submit("/changes?kind=asset-register", &format!("/changes/asset-register/{id}/apply"), &[])
             .await;
         assert_eq!(answer.status, status, "{}", answer.body);
-        let said = answer.body.contains("Somebody changed this meanwhile");
+        let said = answer.body.contains("Edited by somebody else");
         assert_eq!(said, id == second, "{}", answer.body);
     }
     // So is a form that was opened before: it does not bring back what somebody else has changed.
@@ -361,7 +361,7 @@ async fn finance_proposes_and_an_administrator_decides(db: PgPool) {
         texts.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     let stale = admin.submit(&form, &form, &fields).await;
     assert_eq!(stale.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", stale.body);
-    assert!(html::text(&stale.body, "main ul").contains("somebody changed it meanwhile"));
+    assert!(html::text(&stale.body, "main ul").contains("edited by somebody else"));
     let undo = admin
         .submit("/changes?kind=asset-register", &format!("/changes/asset-register/{first}/undo"), &[])
         .await;
@@ -441,7 +441,7 @@ async fn readings_are_taken_whole_or_refused_with_the_row(db: PgPool) {
     let unknown = load(&mut admin, address, format!("{head}{}", day(1, 100)).as_bytes()).await;
     let found = refused(&unknown);
     assert_eq!(found[..3], ["", "meter", "pdu"]);
-    assert!(found[3].contains("enter it first"), "{found:?}");
+    assert!(found[3].contains("add the meter first"), "{found:?}");
 
     let meter = [("cluster", "h100-east"), ("name", "pdu"), ("place", "it")];
     admin.submit("/asset-register/meters/new", "/asset-register/meters/new", &meter).await;
@@ -465,7 +465,7 @@ async fn readings_are_taken_whole_or_refused_with_the_row(db: PgPool) {
     let reset = load(&mut admin, address, format!("{readings}40\n").as_bytes()).await;
     assert_eq!(reset.location(), "/clusters/h100-east");
     let flash = html::text(&admin.get("/clusters/h100-east").await.body, ".flash");
-    assert!(flash.contains("A meter started again once, first in row 2"), "{flash}");
+    assert!(flash.contains("A meter restarted from zero once, first in row 2"), "{flash}");
     admin
         .submit(
             "/changes?kind=asset-register",
@@ -536,7 +536,7 @@ async fn what_people_write_is_text_everywhere(db: PgPool) {
     assert!(spend(&mut admin, "region").await.to_string().contains("alert(1)"));
     let again = admin.import("h100-east-2026-09.csv", &csv.bytes).await;
     assert!(
-        html::text(&again.body, "main").contains("Its bytes are those of import"),
+        html::text(&again.body, "main").contains("Same file as import"),
         "the same bytes: {}",
         html::text(&again.body, "main")
     );

@@ -80,14 +80,17 @@ async fn pages_have_no_inline_script_or_style_and_load_what_exists(db: PgPool) {
 async fn a_refusal_comes_as_it_was_asked_for(db: PgPool) {
     let mut app = TestApp::new(db);
     let page = app.get("/nowhere").await;
-    assert_eq!((page.status, html::text(&page.body, "h1").as_str()), (StatusCode::NOT_FOUND, "Not here"));
+    assert_eq!(
+        (page.status, html::text(&page.body, "h1").as_str()),
+        (StatusCode::NOT_FOUND, "Page not found")
+    );
     assert_eq!(html::texts(&page.body, ".ways a"), ["Sign in"]);
 
     let json = app.get("/nowhere.json").await;
     assert_eq!(json.header("content-type"), "application/json");
-    assert_eq!(json.body, r#"{"error":"There is nothing at this address."}"#);
+    assert_eq!(json.body, r#"{"error":"There is no page at this address."}"#);
     let plain = app.get_as("/nowhere", "*/*").await;
-    assert_eq!(plain.body, "There is nothing at this address.\n");
+    assert_eq!(plain.body, "There is no page at this address.\n");
 
     let json = app.get_as("/account", "application/json").await;
     assert_eq!(json.status, StatusCode::UNAUTHORIZED);
@@ -103,7 +106,7 @@ async fn without_its_database_it_says_so_and_nothing_more() {
     app.set_cookie("gpuledger_session", &"0".repeat(64));
     let page = app.get("/people").await;
     assert_eq!(page.status, StatusCode::SERVICE_UNAVAILABLE);
-    assert!(page.body.contains("The database does not answer just now"));
+    assert!(page.body.contains("The database does not answer right now"));
     assert!(!page.body.contains("hunter2") && !page.body.contains("127.0.0.1"));
     assert_eq!(app.get("/healthz").await.status, StatusCode::OK);
 }

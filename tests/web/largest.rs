@@ -146,5 +146,5 @@ async fn what_is_more_than_anybody_asks_is_refused_in_words(db: PgPool) {
     let tags = repeated("/spend/2026-09?by=service", (0..30).map(|n| format!("&tag:k{n}=v")));
     let answer = finance.get(&tags).await;
     assert_eq!(answer.status, 400);
-    assert!(answer.body.contains("filters by 30 dimensions, and takes at most 20"), "{}", answer.body);
+    assert!(answer.body.contains("Use at most 20 dimensions in the address; found 30."), "{}", answer.body);
 }

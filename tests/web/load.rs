@@ -61,12 +61,12 @@ async fn downloads_have_connections_of_their_own_and_give_them_back(db: PgPool) 
     let mut open = vec![download(&mut finance).await, download(&mut finance).await];
     let refused = finance.get("/charges/2026-09.csv").await;
     assert_eq!((refused.status.as_u16(), refused.header("retry-after")), (429, "5"));
-    assert!(refused.body.contains("Two of your downloads are under way"), "{}", refused.body);
+    assert!(refused.body.contains("Two of your downloads are in progress"), "{}", refused.body);
     open.extend([download(&mut admin).await, download(&mut admin).await]);
     assert!(open.iter().all(|response| response.status() == 200));
     let refused = other.read(&token, "/charges/2026-09.csv").await;
     assert_eq!((refused.status.as_u16(), refused.header("retry-after")), (503, "5"));
-    assert!(refused.body.contains("Downloads of others take all connections"), "{}", refused.body);
+    assert!(refused.body.contains("Too many downloads are in progress"), "{}", refused.body);
     assert_eq!(finance.get("/charges/2026-09").await.status, 200, "pages go on");
 
     // Who goes away in the middle ends the query.
@@ -83,7 +83,7 @@ async fn a_page_that_takes_too_long_says_what_to_do(db: PgPool) {
     sqlx::query("lock table ledger in access exclusive mode").execute(&mut *hold).await.unwrap();
     let answer = finance.get("/spend/2026-09").await;
     assert_eq!(answer.status, 503);
-    assert!(answer.body.contains("ask for less, such as a shorter period"), "{}", answer.body);
+    assert!(answer.body.contains("choose a shorter period"), "{}", answer.body);
     hold.rollback().await.unwrap();
     assert_eq!(finance.get("/spend/2026-09").await.status, 200);
 }

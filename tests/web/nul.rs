@@ -9,7 +9,7 @@ use crate::support::app::{file_head, upload_of};
 use crate::support::{Focus, TestApp, html};
 
 fn is_refused(status: StatusCode, body: &str) -> bool {
-    status == StatusCode::BAD_REQUEST && html::text(body, "main").contains("holds a NUL character")
+    status == StatusCode::BAD_REQUEST && html::text(body, "main").contains("has a NUL character")
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

@@ -298,7 +298,7 @@ async fn month_that_shrank_is_named_with_its_loss_until_it_is_explained(db: PgPo
     assert_eq!(kinds(&found), ["shrank"]);
     assert_eq!((&found[0]["delivery"], &found[0]["lost_by"]), (&3.into(), &2.into()));
     let said = html::text(&finance.get("/overview").await.body, "#attention");
-    let expected = "September 2026 of NeoCloud acme has lost 89 % of the billed cost (100.00 to 11.00 USD), 90 % of the \
+    let expected = "September 2026 of NeoCloud acme has lost 89% of the billed cost (100.00 to 11.00 USD), 90% of the \
                     rows (10 to 1) since import 2 replaced what it held.";
     assert!(said.contains(expected), "{said}");
     let page = finance.get("/imports/3").await.body;

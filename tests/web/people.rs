@@ -39,7 +39,7 @@ async fn it_refuses_with_a_sentence_at_each_field(db: PgPool) {
     assert_eq!(html::attributes(&answer.body, "option[selected]", "value"), ["lead"]);
 
     let problems = html::texts(&answer.body, ".problem");
-    assert_eq!(problems[0], "Somebody has this address already: admin@example.org.");
+    assert_eq!(problems[0], "This email is used by admin@example.org. Enter another one.");
 }
 
 /// Else they would be told that nothing is loaded, and nobody why.
@@ -51,7 +51,7 @@ async fn a_lead_has_a_team_that_there_is(db: PgPool) {
     let refused = app.submit("/people", "/people", &fields("Research, reserch")).await;
     assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
     let problems = html::texts(&refused.body, ".problem");
-    assert_eq!(problems, ["There is no team “reserch”. Expected: Research, Vision."]);
+    assert_eq!(problems, ["There is no team “reserch”. Enter one of: Research, Vision."]);
     assert_eq!(app.submit("/people", "/people", &fields("Research")).await.status, StatusCode::OK);
     let refused = app.submit("/people/2", "/people/2", &[("role", "lead"), ("teams", "reserch")]).await;
     assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
@@ -106,7 +106,7 @@ async fn who_is_invited_chooses_a_password_once(db: PgPool) {
     let mut lena = app.stranger();
     assert!(html::text(&lena.get(&link).await.body, "h1").starts_with("Welcome"));
     let weak = lena.submit(&link, &link, &[("password", "lena@example.org")]).await;
-    assert_eq!(html::texts(&weak.body, ".problem"), ["Choose something that is not the e-mail address."]);
+    assert_eq!(html::texts(&weak.body, ".problem"), ["Choose a password that is not your email address."]);
     let set = lena.submit(&link, &link, &[("password", "correct horse battery")]).await;
     assert_eq!((set.status, set.location()), (StatusCode::SEE_OTHER, "/"));
     assert_eq!(html::text(&lena.get("/account").await.body, ".who"), "lena@example.org");
@@ -114,7 +114,7 @@ async fn who_is_invited_chooses_a_password_once(db: PgPool) {
 
     let over = app.stranger().get(&link).await;
     assert_eq!(over.status, StatusCode::NOT_FOUND);
-    assert!(over.body.contains("This link is over"));
+    assert!(over.body.contains("This link has expired"));
     assert_eq!(app.stranger().get("/password/nonsense").await.status, StatusCode::NOT_FOUND);
 }
 
@@ -254,10 +254,7 @@ async fn a_password_chosen_through_a_link_revokes_tokens(db: PgPool) {
     let mut owner = app.stranger();
     owner.submit(link, link, &[("password", "another horse battery")]).await;
     let said = html::text(&owner.get("/account").await.body, ".flash");
-    assert_eq!(
-        said,
-        "Your password is changed. You are signed in on this device only. One token was revoked."
-    );
+    assert_eq!(said, "Password changed. You are signed in on this device only. One token was revoked.");
     assert_eq!(owner.read(&token, "/spend/2026-09.json").await.status, StatusCode::UNAUTHORIZED);
     assert_eq!(details_of(&app, "person.password_set").await, json!({ "tokens_revoked": 1 }));
 }

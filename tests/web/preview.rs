@@ -129,13 +129,13 @@ async fn draft_in_conflict_says_so_and_what_to_do(db: PgPool) {
     let vision = links.iter().find(|href| href.starts_with("/organization/teams/")).unwrap();
     let names = |name: &'static str, wish: &'static str| [("name", name), ("do", wish)];
     let draft = drafted(&mut finance, vision, &names("Sight", "preview")).await;
-    assert!(!finance.get(&draft).await.body.contains("Somebody changed this meanwhile"));
+    assert!(!finance.get(&draft).await.body.contains("Edited by somebody else"));
     assert_eq!(admin.submit(sheet, vision, &names("Seeing", "save")).await.status, StatusCode::SEE_OTHER);
 
     for browser in [&mut finance, &mut admin] {
         let page = browser.get(&draft).await;
         let described = html::text(&page.body, ".notice");
-        assert!(described.starts_with("Somebody changed this meanwhile"), "{described}");
+        assert!(described.starts_with("Edited by somebody else"), "{described}");
         assert!(described.contains("Create a new change") && described.contains("team Sight"), "{described}");
         // What would be refused is not offered, but the draft can be discarded.
         let mut forms = html::attributes(&page.body, "main form", "action");
@@ -152,7 +152,7 @@ async fn draft_in_conflict_says_so_and_what_to_do(db: PgPool) {
     let last = listed.remove(0);
     let undone = admin.submit("/rules", &decide(&last, "undo"), &[]).await;
     assert_eq!(undone.status, StatusCode::SEE_OTHER, "{last}");
-    assert!(!admin.get(&draft).await.body.contains("Somebody changed this meanwhile"));
+    assert!(!admin.get(&draft).await.body.contains("Edited by somebody else"));
     assert_eq!(admin.submit("/rules", &decide(&draft, "apply"), &[]).await.status, StatusCode::SEE_OTHER);
 }
 
@@ -173,11 +173,11 @@ async fn a_team_that_joins_another_restates_what_that_one_was_charged_with_it(db
     }
     let page = admin.get(&change).await.body;
     let notice = html::text(&page, ".notice");
-    assert!(notice.contains("August 2026: every team keeps its own"), "{notice}");
-    assert!(notice.contains("Research with the teams inside it: 20.00 instead of 0.00 USD"), "{notice}");
+    assert!(notice.contains("August 2026: only totals with sub-teams change"), "{notice}");
+    assert!(notice.contains("Research with sub-teams: 20.00 instead of 0.00 USD"), "{notice}");
     assert!(!notice.contains("September"), "{notice}");
     let described = html::text(&page, "main");
-    assert!(described.contains("No amount moves: every charge keeps its owner"), "{described}");
+    assert!(described.contains("No amount changes: every charge keeps its owner"), "{described}");
     // Where nothing is counted otherwise, nothing is shown.
     let change = drafted(&mut admin, &entry, &[("name", "Talk")]).await;
     assert!(json(&admin.get(&format!("{change}.json")).await)["months"].as_array().unwrap().is_empty());
@@ -192,7 +192,10 @@ async fn what_moves_nothing_says_what_it_changes_instead(db: PgPool) {
     let entry = html::attributes(&page, "tbody a", "href")[place].clone();
     let change = drafted(&mut admin, &entry, &[("name", "Vision"), ("parent", "research")]).await;
     let said = html::text(&admin.get(&change).await.body, "main");
-    assert!(said.contains("No amount moves: every charge keeps its owner, and no share changes."), "{said}");
+    assert!(
+        said.contains("No amount changes: every charge keeps its owner, and no share changes."),
+        "{said}"
+    );
     assert!(
         said.contains("Vision is visible to the leads of Research, whose statements and budgets count it."),
         "{said}"

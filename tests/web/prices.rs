@@ -89,12 +89,12 @@ async fn the_list_that_is_shipped_is_there_from_the_beginning_and_narrowed_by_it
     let page = admin.get("/prices?supplier=AWS&region=us-east-1").await.body;
     let table = html::text(&page, "main table");
     assert!(
-        table.contains("p5.48xlarge") && table.contains("20 Jul 2026") && !table.contains("CoreWeave"),
+        table.contains("p5.48xlarge") && table.contains("Jul 20, 2026") && !table.contains("CoreWeave"),
         "{table}"
     );
     let odd = html::text(&admin.get("/prices?only=odd&supplier=Microsoft").await.body, "main table");
     assert!(odd.contains("30.1 % more than 3.67 of 2026-06-18"), "{odd}");
-    assert!(admin.get("/prices?supplier=Nobody").await.body.contains("No price is listed so"));
+    assert!(admin.get("/prices?supplier=Nobody").await.body.contains("No prices match"));
     for wrong in ["tier=weekly", "accelerator=abacus", "sort=colour", "only=mine", "revision=7", "colour=red"]
     {
         assert_eq!(admin.get(&format!("/prices?{wrong}")).await.status, StatusCode::BAD_REQUEST, "{wrong}");
@@ -123,11 +123,11 @@ async fn a_price_that_is_entered_holds_at_once_and_is_undone(db: PgPool) {
 
     let undone = admin.submit("/prices/changes/1", "/changes/prices/1/undo", &[]).await;
     assert_eq!(undone.status, StatusCode::UNPROCESSABLE_ENTITY, "a later change touched it");
-    assert!(undone.body.contains("A later change touched these"));
-    assert!(!undone.body.contains("Somebody changed this meanwhile"));
+    assert!(undone.body.contains("A later change edited these entries"));
+    assert!(!undone.body.contains("Edited by somebody else"));
     let page = admin.get("/prices/changes/1").await.body;
     assert!(
-        page.contains("A later change touched these") && !page.contains("Somebody changed this meanwhile")
+        page.contains("A later change edited these entries") && !page.contains("Edited by somebody else")
     );
     admin.submit("/prices/changes/2", "/changes/prices/2/undo", &[]).await;
     assert_eq!(listed(&mut admin, "supplier=Vultr").await, vultr);
@@ -153,13 +153,13 @@ async fn a_price_that_is_entered_holds_at_once_and_is_undone(db: PgPool) {
 async fn what_is_wrong_is_said_at_its_field_and_what_is_odd_is_asked_once_more(db: PgPool) {
     let mut admin = TestApp::new(db).signed_in(Role::Admin).await;
     for (field, value, sentence) in [
-        ("price", "-1", "Expected an amount of money above zero"),
-        ("price", "0", "Lists say 0 where something is not sold"),
-        ("supplier", " ", "Expected the name of whoever sells it"),
-        ("date", "2999-01-01", "Expected a day that is over"),
-        ("gpus", "none", "Expected a number above zero, or a part of one"),
-        ("paid", "committed", "Expected nothing, or how this tier is paid"),
-        ("source", "", "Expected where it was read"),
+        ("price", "-1", "Enter an amount of money above zero"),
+        ("price", "0", "Enter a price above 0"),
+        ("supplier", " ", "Enter the name of whoever sells it"),
+        ("date", "2999-01-01", "Enter a day that is over"),
+        ("gpus", "none", "Enter a number above zero, or a part of one"),
+        ("paid", "committed", "Enter nothing, or how this tier is paid"),
+        ("source", "", "Enter where the price was read"),
     ] {
         let answer = enter(&mut admin, &with(&[(field, value)])).await;
         assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{field}");
@@ -194,10 +194,7 @@ async fn a_file_is_looked_at_before_it_changes_anything(db: PgPool) {
     assert_eq!(listed(&mut admin, "only=entered").await, [], "nothing changed yet");
     let page = admin.get(&address).await.body;
     let report = html::text(&page, "#report");
-    assert!(
-        report.contains("5 rows of a catalogue of SkyPilot: 2 prices change the list, 1 row is rejected"),
-        "{report}"
-    );
+    assert!(report.contains("5 rows of a SkyPilot catalog: 2 prices change, 1 row rejected"), "{report}");
     assert!(report.contains("without accelerators") && report.contains("0.0: not sold"));
     assert!(report.contains("priceUSD 4an amount of money above zero"), "{report}");
     let edits = html::text(&page, "#edits");
@@ -213,10 +210,7 @@ async fn a_file_is_looked_at_before_it_changes_anything(db: PgPool) {
     // The same again changes nothing.
     let again = load(&mut admin, "Lambda", SKYPILOT).await.location().to_owned();
     let page = html::text(&admin.get(&again).await.body, "main");
-    assert!(
-        page.contains("Nothing of it changes the list.") && page.contains("2 stand in it already"),
-        "{page}"
-    );
+    assert!(page.contains("This changes no prices.") && page.contains("2 unchanged"), "{page}");
     // A later one says by how much.
     let later = "accelerator,supplier,tier,price,sku,region,gpus,date\n\
                  nvidia-h100-sxm,Lambda,on-demand,4.2,gpu_8x_h100_sxm5,us-east-1,8,2026-11-10\n";
@@ -244,7 +238,7 @@ async fn the_file_of_the_list_is_read_back_and_changes_nothing(db: PgPool) {
     let csv = admin.get("/prices.csv").await.body;
     let answer = load(&mut admin, "", &csv).await;
     let page = html::text(&admin.get(answer.location()).await.body, "main");
-    assert!(page.contains("Nothing of it changes the list.") && !page.contains("rejected"), "{page}");
+    assert!(page.contains("This changes no prices.") && !page.contains("rejected"), "{page}");
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -315,7 +309,7 @@ async fn a_form_overwrites_nothing_that_was_saved_since_it_was_opened(db: PgPool
         let fields: Vec<_> = mine.iter().copied().chain([("revision", "1")]).collect();
         let refused = one.submit(&offer, address, &fields).await;
         assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{address}");
-        assert!(refused.body.contains("Somebody changed this meanwhile"), "{}", refused.body);
+        assert!(refused.body.contains("Edited by somebody else"), "{}", refused.body);
         assert!(refused.body.contains(r#"value="3.50""#), "what was typed is there still");
         assert_eq!(html::attributes(&refused.body, "input[name=revision]", "value"), ["2"]);
     }
@@ -339,10 +333,9 @@ async fn texts_without_end_and_nuls_are_refused_in_words(db: PgPool) {
         let problem = html::text(&answer.body, &format!("#{field}-problem"));
         assert!(problem.contains("characters at most"), "{field}: {problem}");
     }
-    for (supplier, sentence) in [
-        (long, "Supplier: expected 200 characters at most"),
-        ("a\0b", "Supplier: expected text without a NUL"),
-    ] {
+    for (supplier, sentence) in
+        [(long, "Supplier: enter at most 200 characters"), ("a\0b", "Supplier: remove the NUL")]
+    {
         let answer = load(&mut admin, supplier, SKYPILOT).await;
         assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", answer.body);
         assert!(html::text(&answer.body, "main").contains(sentence), "{sentence}");
@@ -351,10 +344,7 @@ async fn texts_without_end_and_nuls_are_refused_in_words(db: PgPool) {
     let answer = load(&mut admin, "Lambda", &rows).await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
     let report = html::text(&admin.get(answer.location()).await.body, "#report");
-    assert!(
-        report.contains("1 price changes the list") && report.contains("3 rows are rejected"),
-        "{report}"
-    );
+    assert!(report.contains("1 price changes") && report.contains("3 rows rejected"), "{report}");
     assert!(report.contains("text without a NUL character"), "{report}");
     let file = answer.location();
     let refused = admin.submit(file, &decide(file, "propose"), &[("reason", reason)]).await;
@@ -412,11 +402,11 @@ async fn what_was_decided_before_is_said_and_what_never_was_is_not_found(db: PgP
     }
     let one = "/prices/changes/1";
     for (act, sentence) in [
-        ("apply", "it was applied by"),
-        ("propose", "it was applied by"),
-        ("undo", "Undone. It is revision"),
-        ("undo", "it was undone by"),
-        ("discard", "it was undone by"),
+        ("apply", "this change was applied by"),
+        ("propose", "this change was applied by"),
+        ("undo", "Undone. Revision"),
+        ("undo", "this change was undone by"),
+        ("discard", "this change was undone by"),
     ] {
         let answer = admin.submit(one, &decide(one, act), &[]).await;
         assert_eq!(answer.status, StatusCode::SEE_OTHER, "{act}");

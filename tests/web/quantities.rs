@@ -85,24 +85,19 @@ async fn entered_quantities_divide_shared_costs_and_tell_what_a_unit_costs(db: P
     assert_eq!((answer.status, answer.location()), (StatusCode::SEE_OTHER, PAGE), "{}", answer.body);
     let page = finance.get(PAGE).await.body;
     let said = html::text(&page, ".flash");
-    assert!(
-        said.starts_with("Entered: team Vision had 8 training runs on 5 Sep 2026. It is version"),
-        "{said}"
-    );
+    assert!(said.starts_with("Saved: 8 training runs of team Vision on Sep 5, 2026. Version"), "{said}");
     // All of support is vision's: 52 by 8.
     assert_eq!(costs(&mut finance).await, [["vision", "training runs", "8", "52", "6.5"]]);
 
     let again = finance.submit(PAGE, PAGE, &RUNS).await;
     assert_eq!(again.status, StatusCode::SEE_OTHER);
-    assert!(finance.get(PAGE).await.body.contains("Nothing changed: team Vision had 8 training runs"));
+    assert!(finance.get(PAGE).await.body.contains("Nothing changed: 8 training runs of team Vision"));
 
     let file = "day,kind,owner,unit,quantity\n2026-09-05,team,vision,training runs,6\n\
                 2026-09-06,team,vision,training runs,2\n2026-09-06,team,speech,Training runs,8\n\
                 2026-09-06,experiment,Exp-1,tokens,0\n";
     assert_eq!(load(&mut finance, file).await.status, StatusCode::SEE_OTHER);
-    assert!(
-        finance.get(PAGE).await.body.contains("runs.csv: 4 quantities are new or changed, 0 were known.")
-    );
+    assert!(finance.get(PAGE).await.body.contains("runs.csv: 4 quantities added or changed, 0 unchanged."));
     assert_eq!(
         costs(&mut finance).await,
         [
@@ -115,7 +110,7 @@ async fn entered_quantities_divide_shared_costs_and_tell_what_a_unit_costs(db: P
     let own = finance.get("/quantities.csv").await.body;
     assert!(own.starts_with("day,kind,owner,unit,quantity\n2026-09-06,experiment,exp-1,tokens,0\n"), "{own}");
     load(&mut finance, &own).await;
-    assert!(finance.get(PAGE).await.body.contains("0 quantities are new or changed, 4 were known."));
+    assert!(finance.get(PAGE).await.body.contains("0 quantities added or changed, 4 unchanged."));
 
     let gone = [("month", "2026-09"), ("kind", "team"), ("owner", "speech"), ("unit", "training runs")];
     finance.submit(PAGE, "/quantities/remove", &gone).await;
@@ -124,7 +119,7 @@ async fn entered_quantities_divide_shared_costs_and_tell_what_a_unit_costs(db: P
     assert!(said.starts_with("Removed: training runs of team speech in September 2026, one day."), "{said}");
     assert_eq!(costs(&mut finance).await[0], ["vision", "training runs", "8", "52", "6.5"]);
     finance.submit(PAGE, "/quantities/remove", &gone).await;
-    assert!(finance.get(PAGE).await.body.contains("Nothing changed: there is no such quantity."));
+    assert!(finance.get(PAGE).await.body.contains("Nothing changed: there are no such quantities."));
     ledger.assert_balanced().await;
 }
 
@@ -155,12 +150,12 @@ async fn a_team_is_counted_with_those_inside_it(db: PgPool) {
 async fn what_is_wrong_is_refused_with_its_place_and_nothing_changes(db: PgPool) {
     let (_ledger, mut finance) = app(db).await;
     for (field, value, sentence) in [
-        ("day", "05.09.2026", "Expected a day such as 2026-09-30."),
-        ("kind", "squad", "Expected team, project or experiment."),
-        ("owner", "robotics", "Expected a team of September 2026."),
-        ("unit", " ", "Expected what is counted"),
-        ("quantity", "-1", "Expected a number of zero or more"),
-        ("quantity", "1,200", "Expected a number such as 1200 or 1,200.5; whether a comma alone"),
+        ("day", "05.09.2026", "Enter a day such as 2026-09-30."),
+        ("kind", "squad", "Enter team, project or experiment."),
+        ("owner", "robotics", "Enter a team of September 2026."),
+        ("unit", " ", "Enter what is counted"),
+        ("quantity", "-1", "Enter a number of zero or more"),
+        ("quantity", "1,200", "Enter a number such as 1200 or 1,200.5; a single comma"),
     ] {
         let fields = RUNS.map(|(name, known)| (name, if name == field { value } else { known }));
         let answer = finance.submit(PAGE, PAGE, &fields).await;
@@ -180,9 +175,9 @@ async fn what_is_wrong_is_refused_with_its_place_and_nothing_changes(db: PgPool)
         ),
         (
             "a,b\n".to_owned(),
-            "expected the columns day,kind,owner,unit,quantity; missing: day, kind, owner, unit, quantity. Nothing of it was taken.",
+            "expected the columns day,kind,owner,unit,quantity; missing: day, kind, owner, unit, quantity. Nothing was imported.",
         ),
-        ("day,kind,owner,unit,quantity\n".to_owned(), "runs.csv holds no quantity."),
+        ("day,kind,owner,unit,quantity\n".to_owned(), "runs.csv has no quantities."),
         (head.replace(',', ";"), "this file is separated by semicolons: save it with commas"),
     ] {
         let refused = load(&mut finance, &content).await;
@@ -201,7 +196,7 @@ async fn a_team_s_page_tells_what_a_unit_costs_it(db: PgPool) {
     let answer = finance.submit(PAGE, PAGE, &fields).await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
     let said = html::text(&finance.get(PAGE).await.body, ".flash");
-    assert!(said.contains("To take it back, enter what was before"), "{said}");
+    assert!(said.contains("To undo, enter the earlier quantity"), "{said}");
 
     let it: Value = serde_json::from_str(&finance.get("/teams/vision/2026-09.json").await.body).unwrap();
     let unit = &it["units"][0];

@@ -65,11 +65,11 @@ async fn an_entered_rate_converts_the_month_and_is_named_on_it(db: PgPool) {
 async fn a_wrong_entry_comes_back_with_what_was_expected(db: PgPool) {
     let (_ledger, mut finance) = app(db).await;
     for (field, value, sentence) in [
-        ("month", "September", "Expected a month such as 2026-09."),
-        ("currency", "7", "Expected a currency such as EUR."),
-        ("rate", "1,08", "Expected a number above zero"),
-        ("rate", "0", "Expected a number above zero"),
-        ("quoted_in", "EUR", "A currency is worth one of itself"),
+        ("month", "September", "Enter a month such as 2026-09."),
+        ("currency", "7", "Enter a currency such as EUR."),
+        ("rate", "1,08", "Enter a number above zero"),
+        ("rate", "0", "Enter a number above zero"),
+        ("quoted_in", "EUR", "Enter another currency than the first"),
     ] {
         let fields = EUR.map(|(name, known)| (name, if name == field { value } else { known }));
         let answer = finance.submit("/rates", "/rates", &fields).await;
@@ -94,13 +94,13 @@ async fn a_file_is_taken_whole_or_not_at_all(db: PgPool) {
 
     let loaded = load(&mut finance, "Date,USD\n2026-09-01,1.1\n2026-09-02,1.2\n").await;
     assert_eq!(loaded.status, StatusCode::SEE_OTHER);
-    assert!(finance.get("/rates").await.body.contains("1 rates are new or changed, 0 were known"));
+    assert!(finance.get("/rates").await.body.contains("1 rates added or changed, 0 unchanged"));
     assert!(finance.get("/spend/2026-09?in=USD").await.body.contains("135.00"));
 
     // The file that the product writes reads back as the same.
     let own = finance.get("/rates.csv").await.body;
     load(&mut finance, &own).await;
-    assert!(finance.get("/rates").await.body.contains("0 rates are new or changed, 1 were known"));
+    assert!(finance.get("/rates").await.body.contains("0 rates added or changed, 1 unchanged"));
 
     finance
         .submit("/rates", "/rates/remove", &[("month", "2026-09"), ("currency", "EUR"), ("quoted_in", "USD")])
@@ -127,7 +127,11 @@ async fn a_rate_far_from_its_neighbors_is_set_only_by_who_says_that_it_is_meant(
     let october = [("month", "2026-10"), ("currency", "EUR"), ("rate", "108.5"), ("quoted_in", "USD")];
     let answer = finance.submit("/rates", "/rates", &october).await;
     assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(answer.body.contains("in September 2026 it was 1.0843. Nothing is set yet."), "{}", answer.body);
+    assert!(
+        answer.body.contains("in September 2026 the rate was 1.0843. Nothing was saved yet."),
+        "{}",
+        answer.body
+    );
     assert!(answer.body.contains("One EUR is 108.5 USD in October 2026, as I entered it"));
     let sure: Vec<_> = october.into_iter().chain([("sure", "yes")]).collect();
     assert_eq!(finance.submit("/rates", "/rates", &sure).await.status, StatusCode::SEE_OTHER);

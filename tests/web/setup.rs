@@ -31,7 +31,7 @@ async fn its_link_makes_the_first_administrator_and_then_is_over(db: PgPool) {
     let mut stranger = app.stranger();
     let over = stranger.get(&link).await;
     assert_eq!(over.status, StatusCode::NOT_FOUND);
-    assert!(over.body.contains("This set-up link is over"));
+    assert!(over.body.contains("This setup link has expired"));
     let token = stranger.token("/sign-in").await;
     let again = stranger
         .post(&link, &[("csrf", &token), ("email", "eve@example.org"), ("password", "correct horse battery")])

@@ -50,7 +50,7 @@ async fn it_says_the_same_of_a_wrong_password_and_an_unknown_address(db: PgPool)
         assert_eq!(html::attributes(&answer.body, "#password", "value"), [""]);
         sentences.push(html::text(&answer.body, ".problem"));
     }
-    assert_eq!(sentences[0], "No account has this address and password.");
+    assert_eq!(sentences[0], "Wrong email or password.");
     assert_eq!(sentences[0], sentences[1]);
     assert!(app.cookie("gpuledger_session").is_none());
 }
@@ -280,7 +280,7 @@ async fn a_sign_in_is_refused_when_the_password_changes_while_it_is_verified(db:
     };
     let (answer, ()) = tokio::join!(app.post("/sign-in", &fields), change);
     assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert_eq!(html::text(&answer.body, ".problem"), "No account has this address and password.");
+    assert_eq!(html::text(&answer.body, ".problem"), "Wrong email or password.");
     assert!(app.cookie("gpuledger_session").is_none());
     assert_eq!(sessions(&db).await, 0);
     let verbs: Vec<String> = sqlx::query_scalar("select verb from audit_log where verb like 'sign%'")

@@ -274,7 +274,7 @@ async fn a_page_keeps_its_currency_and_a_list_of_charges_names_the_others(db: Pg
     let page = finance.get("/charges/2026-09?in=USD").await.body;
     assert!(page.contains("30.00") && page.contains("7.00 EUR"), "{page}");
     let other = finance.get("/charges/2026-09?currency=EUR").await.body;
-    assert!(other.contains("7.00") && other.contains("billed in USD is left out"), "{other}");
+    assert!(other.contains("7.00") && other.contains("Charges in USD are not included"), "{other}");
     assert_eq!(html::text(&other, "h1"), "Charges September 2026 EUR only");
     let csv = finance.get("/charges/2026-09.csv?in=USD").await.body;
     assert_eq!((csv.lines().count(), csv.matches(",EUR").count()), (4, 1), "{csv}");
@@ -298,7 +298,7 @@ async fn a_currency_that_there_is_none_of_is_refused_on_every_page(db: PgPool) {
             let refused = finance.get(&format!("{page}?{name}=XXQ")).await;
             assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{page} {name}");
             assert!(
-                refused.body.contains("which is no currency; expected a code such as USD"),
+                refused.body.contains("which is no currency; enter a code such as USD"),
                 "{}",
                 refused.body
             );

@@ -33,7 +33,7 @@ async fn replaced_import_is_archived_and_loaded_again_in_the_browser(db: PgPool)
     assert!(admin.get("/storage").await.body.contains("Import 1 is archived."));
     app.archive(in_minutes(5)).await;
     let first = admin.get("/imports/1").await.body;
-    assert_eq!(html::text(&first, "#archived button"), "Load its rows again");
+    assert_eq!(html::text(&first, "#archived button"), "Restore rows");
     assert!(html::text(&first, "#log").contains("archived by admin@example.org"), "{first}");
     let history = admin.get("/imports").await.body;
     assert!(
@@ -55,11 +55,11 @@ async fn replaced_import_is_archived_and_loaded_again_in_the_browser(db: PgPool)
     assert_eq!((as_json.status, html::text(&as_json.body, "a")), (StatusCode::CONFLICT, String::new()));
     assert!(admin.get("/spend/2026-09.json").await.body.contains(r#""amount":"12""#));
     let second = admin.get("/imports/2").await.body;
-    assert!(second.contains("Import 1 is archived. An undo needs its rows."), "{second}");
-    assert!(!second.contains("Undo this import"), "{second}");
+    assert!(second.contains("Import 1 is archived. Restore its rows before you undo."), "{second}");
+    assert!(!second.contains("Undo import"), "{second}");
     let token = admin.token("/imports").await;
     admin.post("/imports/2/undo", &[("csrf", &token)]).await;
-    assert!(admin.get("/imports/2").await.body.contains("Load the rows of import 1 again first, then undo."));
+    assert!(admin.get("/imports/2").await.body.contains("Restore the rows of import 1 first, then undo."));
 
     let loading = admin.post("/imports/1/load-again", &[("csrf", &token_of_refused)]).await;
     assert_eq!(loading.status, StatusCode::SEE_OTHER);
@@ -73,7 +73,7 @@ async fn replaced_import_is_archived_and_loaded_again_in_the_browser(db: PgPool)
     let mut happened = html::texts(&first, "#log dd").split_off(2);
     // Both at one moment, since the clock of tests stands.
     happened.sort();
-    let requested = "loading its rows again requested by admin@example.org";
+    let requested = "restoring rows requested by admin@example.org";
     assert_eq!(happened, ["archived by admin@example.org", requested], "once: {first}");
     assert_eq!(admin.get("/spend/2026-09.json?sequence=1").await.body, before.body);
     admin.post("/imports/2/undo", &[("csrf", &token)]).await;
@@ -97,7 +97,7 @@ async fn hours_until_imports_are_archived_are_set_by_administrators(db: PgPool) 
     let refused = admin.post("/storage", &[("csrf", &token), ("hours", "a day")]).await;
     assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert!(
-        refused.body.contains("Enter a whole number of hours from 0 to 87600, or nothing for never."),
+        refused.body.contains("Enter a whole number of hours from 0 to 87600, or leave empty for never."),
         "{}",
         refused.body
     );
@@ -119,7 +119,7 @@ async fn pages_say_that_a_file_was_removed_and_what_brings_it_back(db: PgPool) {
     let token = admin.token("/storage").await;
     let refused = admin.post("/storage", &[("csrf", &token), ("hours", "0"), ("days", "0")]).await;
     assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(refused.body.contains("Enter a whole number of days from 1 to 3650, or nothing for never."));
+    assert!(refused.body.contains("Enter a whole number of days from 1 to 3650, or leave empty for never."));
     admin.post("/storage", &[("csrf", &token), ("hours", "0"), ("days", "30")]).await;
     let mut finance = app.signed_in(Role::Finance).await;
     assert!(finance.get("/storage").await.body.contains("30 days"));
@@ -127,30 +127,30 @@ async fn pages_say_that_a_file_was_removed_and_what_brings_it_back(db: PgPool) {
         app.archive(now() + Duration::days(days)).await;
     }
     let page = admin.get("/imports/1").await.body;
-    let until = (now() + Duration::days(31)).format("%-d %b %Y").to_string();
-    assert!(html::text(&page, "#archived").contains(&format!("its file is kept until {until}")), "{page}");
+    let until = (now() + Duration::days(31)).format("%b %-d, %Y").to_string();
+    assert!(html::text(&page, "#archived").contains(&format!("the file is stored until {until}")), "{page}");
     app.archive(now() + Duration::days(40)).await;
 
     let page = admin.get("/imports/1").await.body;
-    assert!(html::text(&page, "#archived").contains("so was its file"), "{page}");
+    assert!(html::text(&page, "#archived").contains("Rows and file were removed"), "{page}");
     assert_eq!(html::attributes(&page, "#archived form", "action"), ["/imports/1/files"]);
     assert!(html::text(&page, "#log").contains("file removed by gpuledger"), "{page}");
     let asked = admin.post("/imports/1/load-again", &[("csrf", &token)]).await;
     assert_eq!(asked.header("location"), "/imports/1");
     let page = admin.get("/imports/1").await.body;
-    assert!(page.contains("Choose first.csv below to load its rows again."), "{page}");
+    assert!(page.contains("Choose first.csv below to restore the rows."), "{page}");
     assert!(!html::text(&page, "#log").contains("requested"), "{page}");
-    assert!(!page.contains("As it arrived") && page.contains("removed"), "{page}");
+    assert!(!page.contains("download>Download</a>") && page.contains("removed"), "{page}");
     let gone = admin.get("/imports/1/files/0").await;
     assert_eq!(gone.status, StatusCode::NOT_FOUND);
     assert!(gone.body.contains(
-        "“first.csv” was removed to save space. On the page of its import it can be uploaded again."
+        "“first.csv” was removed to save space. You can upload the file again on the page of its import."
     ));
     let row = admin.get("/charges/1/0/1").await;
     assert_eq!(row.status, StatusCode::CONFLICT, "{}", row.body);
     let none = admin.upload_to("/imports/1/files", &[]).await;
     assert_eq!(none.header("location"), "/imports/1");
-    assert!(admin.get("/imports/1").await.body.contains("No file came along."));
+    assert!(admin.get("/imports/1").await.body.contains("Choose the file that was imported."));
 
     let spend = admin.get("/spend/2026-09.json").await.body;
     let other = admin.upload_to("/imports/1/files", &[("first.csv", hour("11").as_ref())]).await;
@@ -167,7 +167,7 @@ async fn pages_say_that_a_file_was_removed_and_what_brings_it_back(db: PgPool) {
     admin.run_jobs().await;
     assert!(admin.get(same.location()).await.body.contains("/imports/1"));
     let page = admin.get("/imports/1").await.body;
-    assert!(!page.contains("Archived on") && page.contains("As it arrived"), "{page}");
+    assert!(!page.contains("Archived on") && page.contains("download>Download</a>"), "{page}");
     assert_eq!(admin.get("/spend/2026-09.json").await.body, spend, "no figure changed");
     assert_eq!(admin.get("/imports/1/files/0").await.bytes, AsRef::<[u8]>::as_ref(&hour("10")));
     let again = admin.upload_to("/imports/1/files", &[("mine.csv", hour("10").as_ref())]).await;
@@ -193,7 +193,7 @@ async fn rejected_row_of_a_removed_file_says_why_its_columns_are_gone(db: PgPool
     let row = admin.get("/charges/1/0/2").await;
     assert_eq!(row.status, StatusCode::OK, "{}", row.body);
     assert!(row.body.contains("dear-42"), "what was found is kept: {}", row.body);
-    let why = "The file was removed to save space, since its import is archived.";
+    let why = "The file was removed to save space: its import is archived.";
     assert!(row.body.contains(why), "{}", row.body);
     assert!(!admin.get("/imports/1").await.body.contains("Download the rows to correct"));
 }

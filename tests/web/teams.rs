@@ -512,21 +512,24 @@ async fn a_team_that_begins_later_is_not_said_to_have_cost_nothing(db: PgPool) {
     let app = TestApp::of(&ledger);
     let (mut finance, mut lead) = (app.signed_in(Role::Finance).await, app.signed_in(Role::Lead).await);
     for (browser, why) in
-        [(&mut finance, "The organization has no team of this name"), (&mut lead, "none of yours")]
+        [(&mut finance, "The organization has no team of this name"), (&mut lead, "not one of yours")]
     {
         for page in ["/teams/research/2026-08", "/teams/research/2026-08/statement"] {
             let said = html::text(&browser.get(page).await.body, ".empty");
-            assert!(said.starts_with("Research is not there in August 2026") && said.contains(why), "{said}");
+            assert!(
+                said.starts_with("Research does not exist in August 2026") && said.contains(why),
+                "{said}"
+            );
         }
         let page = browser.get("/teams/research/2026-08..2026-09").await.body;
         assert!(
-            html::texts(&page, "p.data-status").join(" ").contains("Counted is September 2026"),
+            html::texts(&page, "p.data-status").join(" ").contains("Includes September 2026 only"),
             "{page}"
         );
         // What a lead sees of August is less, and no price has changed by that.
         let page = browser.get("/variance/2026-09").await.body;
         let said = html::texts(&page, "p.data-status").join(" ");
-        assert_eq!(said.contains("Teams joined or left"), why == "none of yours", "{said}");
+        assert_eq!(said.contains("Teams joined or left"), why == "not one of yours", "{said}");
     }
 }
 

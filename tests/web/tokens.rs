@@ -107,7 +107,7 @@ async fn a_token_is_made_shown_once_used_and_revoked(db: PgPool) {
     assert!(row[2].ends_with("UTC"), "last used: {row:?}");
     let again = finance.submit("/account", "/account/tokens", &[("label", "Nightly"), ("days", "30")]).await;
     assert_eq!(again.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(html::text(&again.body, ".problem").contains("a token of this name"));
+    assert!(html::text(&again.body, ".problem").contains("a token with this name"));
 
     finance.submit("/account", "/account/tokens/1/revoke", &[]).await;
     assert!(html::text(&finance.get("/account").await.body, ".flash").contains("nightly"));
@@ -125,14 +125,14 @@ async fn one_that_is_wrong_or_over_is_answered_in_words(db: PgPool) {
         assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{wrong}");
         assert!(answer.header("www-authenticate").starts_with("Bearer"));
         let json: serde_json::Value = serde_json::from_str(&answer.body).unwrap();
-        assert!(json["error"].as_str().unwrap().starts_with("This token is not known here"));
+        assert!(json["error"].as_str().unwrap().starts_with("This token is unknown"));
     }
     // Never a page, and never the sign-in page, whatever is accepted.
     let request =
         Request::get("/spend/2026-09").header("authorization", "bearer x").header("accept", "text/html");
     let answer = script.send(request.body(Body::empty()).unwrap()).await;
     assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
-    assert!(answer.body.starts_with("This token is not known here"), "{}", answer.body);
+    assert!(answer.body.starts_with("This token is unknown"), "{}", answer.body);
     // Without any, a script is shown what is asked for.
     let answer = script.get_as("/spend/2026-09.json", "*/*").await;
     assert_eq!(
@@ -146,7 +146,7 @@ async fn one_that_is_wrong_or_over_is_answered_in_words(db: PgPool) {
     sqlx::query("update api_tokens set expires_at = '2026-03-03'").execute(&mut *db).await.unwrap();
     let answer = script.read(&token, "/spend/2026-09.csv").await;
     assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
-    assert_eq!(answer.body, "This token expired on 3 Mar 2026. Make a new one on your account page.\n");
+    assert_eq!(answer.body, "This token expired on Mar 3, 2026. Create a new one on your account page.\n");
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -168,7 +168,7 @@ async fn it_opens_nothing_that_writes_or_is_about_accounts(db: PgPool) {
         let request = request.header("authorization", format!("Bearer {token}")).header("x-csrf-token", form);
         let answer = script.send(request.body(Body::empty()).unwrap()).await;
         assert_eq!(answer.status, StatusCode::FORBIDDEN, "{} {path}: {}", line.method, answer.body);
-        assert!(answer.body.contains("A token only reads"), "{path}: {}", answer.body);
+        assert!(answer.body.contains("Tokens can only read"), "{path}: {}", answer.body);
     }
     let request = Request::head("/spend/2026-09.json").header("authorization", format!("Bearer {token}"));
     assert_eq!(script.send(request.body(Body::empty()).unwrap()).await.status, StatusCode::OK);

@@ -16,21 +16,21 @@ pub(super) fn check(configuration: &Configuration, budget: &Budget, found: &mut 
         found.add(&title, format!("there is no {}", budget.of.in_words()));
     }
     if budget.amount.is_negative() || budget.amount.is_zero() {
-        found.add(&title, "its amount is not above zero");
+        found.add(&title, "enter an amount above zero");
     }
     if !budget.currency.is_money() {
-        found.add(&title, format!("{} is no currency", budget.currency));
+        found.add(&title, format!("currency {}: enter a code such as USD", budget.currency));
     }
     if budget.months.first.is_none() {
-        found.add(&title, "it does not say from which month on it holds");
+        found.add(&title, "enter a first month");
     }
     if budget.thresholds.iter().any(|percent| *percent == 0 || *percent > 1000) {
-        found.add(&title, "a threshold is not between 1 and 1000 percent");
+        found.add(&title, "enter thresholds between 1 and 1000 percent");
     }
     let others = configuration
         .budgets()
         .filter(|(_, other)| other.of == budget.of && other.months.overlap(budget.months));
     if others.count() > 1 {
-        found.add(&title, "two of its budgets hold for the same months");
+        found.add(&title, "two budgets cover the same months");
     }
 }

@@ -11,15 +11,15 @@ pub(super) fn check(configuration: &MonthConfiguration<'_>, found: &mut Found) {
         let title = format!("team {}", team.name);
         if let Some(parent) = &team.parent {
             if !has_team(parent) {
-                found.add_in(&title, format!("it is part of {parent}, and there is no such team"), month);
+                found.add_in(&title, format!("part of: there is no team {parent}"), month);
             } else if let Some(path) = circle(configuration, &team.handle) {
-                found.add(&title, format!("it is a part of itself: {path}"));
+                found.add(&title, format!("part of: a team cannot be part of itself ({path})"));
             }
         }
         if let Some(centre) = &team.cost_centre
             && configuration.cost_centre(centre).is_none()
         {
-            found.add_in(&title, format!("there is no cost centre {centre}"), month);
+            found.add_in(&title, format!("there is no cost center {centre}"), month);
         }
     }
     for project in &configuration.projects {
@@ -30,7 +30,7 @@ pub(super) fn check(configuration: &MonthConfiguration<'_>, found: &mut Found) {
         if let Some(centre) =
             project.cost_centre.as_deref().filter(|it| configuration.cost_centre(it).is_none())
         {
-            found.add_in(&title, format!("there is no cost centre {centre}"), month);
+            found.add_in(&title, format!("there is no cost center {centre}"), month);
         }
     }
     for experiment in &configuration.experiments {
@@ -55,22 +55,14 @@ pub(super) fn check(configuration: &MonthConfiguration<'_>, found: &mut Found) {
         match &rule.to {
             Target::Team { team, project } => {
                 if !has_team(team) {
-                    found.add_in(
-                        &title,
-                        format!("it gives to team {team}, and there is no such team"),
-                        month,
-                    );
+                    found.add_in(&title, format!("target: there is no team {team}"), month);
                 }
                 if let Some(project) = project.as_deref().filter(|it| configuration.project(it).is_none()) {
-                    found.add_in(
-                        &title,
-                        format!("it gives to project {project}, and there is no such project"),
-                        month,
-                    );
+                    found.add_in(&title, format!("target: there is no project {project}"), month);
                 }
             }
             Target::Pool { pool } if configuration.pool(pool).is_none() => {
-                found.add_in(&title, format!("it gives to shared costs {pool}, which do not exist"), month);
+                found.add_in(&title, format!("target: there are no shared costs {pool}"), month);
             }
             _ => {}
         }

@@ -17,19 +17,16 @@ pub(super) fn check_alone(title: &str, pool: &SharedCostPool, found: &mut Found)
         let one = Decimal::from(1);
         let sum: Decimal = shares.iter().map(|it| it.share).sum();
         if shares.is_empty() {
-            found.add(title, "its fixed shares are not given");
+            found.add(title, "enter fixed shares");
         } else if sum != one {
-            found.add(title, format!("its shares sum to {}, not to 100 %", percent(sum)));
+            found.add(title, format!("the shares total {}; enter shares that total 100%", percent(sum)));
         }
         if shares.iter().any(|it| it.share.is_negative() || it.share.is_zero()) {
-            found.add(title, "a share is not above zero");
+            found.add(title, "enter shares above zero");
         }
         if shares.iter().any(|it| it.share.scale() > PLACES) {
             let places = PLACES.saturating_sub(2);
-            found.add(
-                title,
-                format!("a share has more than {places} digits after the point of its percentage"),
-            );
+            found.add(title, format!("enter percentages with at most {places} decimals"));
         }
         let mut recipients = BTreeSet::new();
         for share in shares {
@@ -52,17 +49,17 @@ pub(super) fn check_alone(title: &str, pool: &SharedCostPool, found: &mut Found)
     if let Split::Quantity { unit } = &pool.split
         && unit.trim().is_empty()
     {
-        found.add(title, "the unit of its quantity is not given");
+        found.add(title, "enter the unit of the quantity");
     }
     if let Split::AcceleratorHours(Hours { account: Some(account), .. }) = &pool.split
         && account.trim().is_empty()
     {
-        found.add(title, "the account whose hours weigh is not given");
+        found.add(title, "enter the account whose hours count");
     }
     let hands_to_pools =
         matches!(pool.split, Split::Quantity { .. } | Split::WhoUsedIt) && !pool.pools.is_empty();
     if hands_to_pools {
-        found.add(title, "shared costs have neither entered quantities nor use, so none can take part in it");
+        found.add(title, "divided by a quantity or usage, other shared costs cannot take part");
     }
     for team in &pool.among {
         if pool.without.contains(team) {
@@ -117,7 +114,7 @@ fn check_ways(configuration: &MonthConfiguration<'_>, found: &mut Found) {
             has_loop = true;
             found.add(
                 format!("shared costs {}", pool.name),
-                format!("it comes back to itself: {}", named(&path)),
+                format!("a loop of shared costs is not allowed: {}", named(&path)),
             );
         }
     }
@@ -127,8 +124,7 @@ fn check_ways(configuration: &MonthConfiguration<'_>, found: &mut Found) {
     for pool in &configuration.pools {
         let path = longest(configuration, &pool.handle, STEPS);
         if path.len() > STEPS {
-            let message =
-                format!("it takes more than two steps to reach the teams: {} → teams", named(&path));
+            let message = format!("at most two levels of shared costs are allowed: {} → teams", named(&path));
             found.add(format!("shared costs {}", pool.name), message);
         }
     }
@@ -194,7 +190,7 @@ fn pools_of(pool: &SharedCostPool) -> Vec<String> {
     pools.collect()
 }
 
-/// `99 %` of 0.99.
+/// `99%` of 0.99.
 fn percent(share: Decimal) -> String {
-    format!("{} %", share.times(100).normalize())
+    format!("{}%", share.times(100).normalize())
 }

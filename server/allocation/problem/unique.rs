@@ -36,13 +36,13 @@ pub(super) fn check(configuration: &MonthConfiguration<'_>, found: &mut Found) {
     let mut accounts = HashMap::new();
     for account in &configuration.accounts {
         if let Some(other) = accounts.insert(normalized(&account.account), &account.team) {
-            let message = format!("it belongs to {other} and to {}", account.team);
+            let message = format!("two teams are entered: {other} and {}", account.team);
             found.add_in(format!("account {}", account.account), message, configuration.month);
         }
     }
     let mut pools = BTreeSet::new();
     for pool in configuration.pools.iter().filter(|pool| !pools.insert(&pool.handle)) {
-        found.add_in(format!("shared costs {}", pool.name), "there are two of it", configuration.month);
+        found.add_in(format!("shared costs {}", pool.name), "this handle is used twice", configuration.month);
     }
 }
 
@@ -73,7 +73,7 @@ impl Spellings {
         }
         for spelling in spellings.iter().map(String::as_str).chain([handle, name]) {
             if normalized(spelling).is_empty() {
-                found.add(format!("{kind} {name}"), "one of its spellings is empty");
+                found.add(format!("{kind} {name}"), "remove the empty spelling");
                 continue;
             }
             let other = self.meaning.insert(normalized(spelling), handle.to_owned());
@@ -92,7 +92,7 @@ pub(super) fn check_labels(configuration: &Configuration, found: &mut Found) {
     for entry in configuration.entries.values() {
         match entry {
             Entry::Meaning(it) if !meanings.insert(it.label) => {
-                found.add(entry.title(), "it is there twice");
+                found.add(entry.title(), "entered twice");
             }
             Entry::Value(it) => {
                 for spelling in it.spellings.iter().chain([&it.value]) {

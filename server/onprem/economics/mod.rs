@@ -86,7 +86,7 @@ pub fn economics(
             severity: Severity::Warning,
             field: "tariff".to_owned(),
             found: "none".to_owned(),
-            message: "no tariff holds in this month, so energy costs nothing".to_owned(),
+            message: "no energy tariff covers this month, so energy costs nothing".to_owned(),
         });
     }
     let mut components = capital::components(&here);
@@ -112,8 +112,7 @@ pub fn economics(
             severity: Severity::Warning,
             field: "total".to_owned(),
             found: total.round(2).to_string(),
-            message: "more comes back than is paid; is a rebate entered twice, or as what it is for?"
-                .to_owned(),
+            message: "rebates exceed costs: check whether one is entered twice".to_owned(),
         });
     }
     let variable: Decimal = components.iter().map(|it| it.variable).sum();

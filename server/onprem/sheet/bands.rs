@@ -5,7 +5,7 @@ use super::cells::{MOST, MOST_PLACES};
 use crate::money::Decimal;
 
 const EXPECTED: &str =
-    "days, hours and a price each, as workdays 8-20 0.18; weekend 0-24 0.07; every-day 22-6 0.06";
+    "days, hours and a price each, such as workdays 8-20 0.18; weekend 0-24 0.07; every-day 22-6 0.06";
 
 /// # Errors
 /// What was expected.

@@ -65,7 +65,7 @@ impl<'a, T: Texts> Cells<'a, T> {
     pub(in super::super) fn text(&mut self, column: &'static str) -> String {
         let text = self.optional(column);
         if text.is_empty() {
-            self.refuse(column, "something");
+            self.refuse(column, "a value");
         }
         self.optional_text(column)
     }
@@ -76,7 +76,7 @@ impl<'a, T: Texts> Cells<'a, T> {
         if text.chars().count() > LONGEST_TEXT || text.chars().any(char::is_control) {
             self.refuse(column, "up to 200 characters on one line");
         } else if is_formula(text) {
-            self.refuse(column, "something that does not begin with =, +, - or @: spreadsheets compute that");
+            self.refuse(column, "text that does not begin with =, +, - or @: spreadsheets compute that");
         }
         text.to_owned()
     }
@@ -158,10 +158,8 @@ impl<'a, T: Texts> Cells<'a, T> {
         let text = self.optional(column);
         let (sign, text) = text.strip_prefix('-').map_or(("", text), |text| ("-", text));
         if let Some((thousands, decimals)) = two_readings(text) {
-            let expected = format!(
-                "{sign}{thousands} or {sign}{decimals}: a point before three digits may stand between thousands or \
-                 before decimals"
-            );
+            let expected =
+                format!("{sign}{thousands} or {sign}{decimals}: a point before three digits is ambiguous");
             self.refuse(column, expected);
         }
     }
@@ -219,13 +217,13 @@ impl<'a, T: Texts> Cells<'a, T> {
         // What dates of a ledger can hold, with room for a life after it.
         let is_usual = |day: &NaiveDate| (1990..=2100).contains(&chrono::Datelike::year(day));
         day.filter(is_usual).unwrap_or_else(|| {
-            self.refuse(column, "a day, as 2026-09-01");
+            self.refuse(column, "a date such as 2026-09-01");
             NaiveDate::default()
         })
     }
 
     pub(in super::super) fn month(&mut self, column: &'static str) -> BillingMonth {
-        self.parsed(column, "a month, as 2026-09").unwrap_or(BillingMonth::of(NaiveDate::default()))
+        self.parsed(column, "a month such as 2026-09").unwrap_or(BillingMonth::of(NaiveDate::default()))
     }
 
     pub(in super::super) fn month_or_none(&mut self, column: &'static str) -> Option<BillingMonth> {
@@ -235,7 +233,7 @@ impl<'a, T: Texts> Cells<'a, T> {
     pub(in super::super) fn currency(&mut self, column: &'static str) -> Currency {
         let found = Currency::parse(self.optional(column)).filter(Currency::is_standard);
         found.unwrap_or_else(|| {
-            self.refuse(column, "a currency, as USD");
+            self.refuse(column, "a currency such as USD");
             Currency::exactly("USD")
         })
     }
@@ -262,7 +260,7 @@ pub(super) fn is_formula(text: &str) -> bool {
 }
 
 const LONGEST_TEXT: usize = 200;
-const PERCENT: &str = " %";
+const PERCENT: &str = "%";
 /// Finer than any price; numbers are multiplied with each other, and their products are exact.
 pub(super) const MOST_PLACES: u8 = 12;
 /// A rack of the densest kind draws a hundredth of it.

@@ -58,54 +58,52 @@ impl Field {
 
 const THE_CLUSTER: Field = field("cluster", "Cluster", Takes::Cluster);
 const CURRENCY: Field = field("currency", "Currency", Takes::Currency).default("USD");
-const FIRST: Field = field("first", "First month", Takes::Month).hint("As 2026-09.");
+const FIRST: Field = field("first", "First month", Takes::Month).hint("Such as 2026-09.");
 /// Of what may be paid for several months at once.
 const LAST_PAID: Field = field("last", "Last month", Takes::Month).optional().hint(
-    "Empty: it goes on. A payment for a quarter or a year that this cuts off is billed for the months until then alone, \
-     in the month of the payment too: that changes what was billed. Where it was paid whole, end with what was paid; \
-     what came back is a cost of its own, once and below zero.",
+    "Leave empty for no end. A quarterly or yearly payment that this cuts off is billed for the months until then only. \
+     Enter a refund as a negative one-time cost.",
 );
-const LAST: Field = field("last", "Last month", Takes::Month).optional().hint("Empty: it goes on.");
+const LAST: Field = field("last", "Last month", Takes::Month).optional().hint("Leave empty for no end.");
 
 const DOWNTIME: Field = field("downtime", "Downtime", Takes::Number)
     .unit("% of the time")
     .default("5")
-    .hint("Repair and upgrades. 5 to 10 is usual in the field; once usage is known, it is measured.");
+    .hint("For repair and upgrades; 5 to 10 is usual.");
 const UTILIZATION_SHARE: Field = field("utilization", "Productive share", Takes::Number)
     .unit("% of available hours")
     .default("80")
-    .hint("Entered, until usage is known: shared clusters reach 70 to 85.");
+    .hint("Shared clusters reach 70 to 85.");
 
 pub(super) const CLUSTER: &[Field] = &[
     field("handle", "Handle", Takes::Text).hint(
-        "What addresses, rules and bills call it: it is the billing account of its charges, and stays.",
+        "Used in addresses and rules, and as billing account of its charges. It cannot be changed later.",
     ),
     field("name", "Name", Takes::Text),
-    field("site", "Site", Takes::Text).hint("Where it is; the region of its charges."),
-    field("since", "Since", Takes::Day).hint("Hardware and energy cost nothing before; monthly payments count for the whole of this month."),
+    field("site", "Site", Takes::Text).hint("The region of its charges."),
+    field("since", "Since", Takes::Day).hint("Hardware and energy cost nothing before this day; monthly payments cover the whole month."),
     DOWNTIME.hint(
-        "From its beginning; 5 to 10 is usual. To change it from a month on, leave it as it was and add an entry under \
-         “Utilization and downtime”: a change here changes the modelled energy of every month since the beginning.",
+        "5 to 10 is usual. To change it from a later month, add an entry under “Utilization and downtime”.",
     ),
     UTILIZATION_SHARE.hint(
-        "From its beginning; shared clusters reach 70 to 85. From a month on: an entry under “Utilization and downtime”.",
+        "Shared clusters reach 70 to 85. To change it from a later month, add an entry under “Utilization and downtime”.",
     ),
     field("rack_kw", "Rack limit", Takes::Number)
         .unit("kW")
         .default("40")
-        .hint("What one rack can feed and cool: air up to 50, liquid beyond."),
+        .hint("Power and cooling of one rack: air up to 50, liquid above."),
     field("cost_of_capital", "Cost of capital", Takes::Number)
         .unit("% a year")
         .default("10")
-        .hint("An assumption. Used in comparisons, never in what a month is charged."),
+        .hint("For comparisons only; not charged."),
     field("growth", "Growth of demand", Takes::Number)
         .unit("% a month")
         .default("0")
-        .hint("How much more is needed each month: tells when the cluster is full and what to order."),
+        .hint("To compute when the cluster is full and what to order."),
     field("lead_months", "Lead time", Takes::Number)
         .unit("months")
         .default("12")
-        .hint("From order to service; 3 to 18 in the field."),
+        .hint("From order to service; 3 to 18 is usual."),
 ];
 
 const ASSET_KINDS: Takes = Takes::OneOf(&[
@@ -120,25 +118,25 @@ const ASSET_KINDS: Takes = Takes::OneOf(&[
 pub(super) const ASSET: &[Field] = &[
     THE_CLUSTER,
     field("name", "Name", Takes::Text)
-        .hint("Unlike any other asset’s; its units are numbered: node-01, node-02."),
+        .hint("A name that no other asset has. Units are numbered: node-01, node-02."),
     field("what", "What it is", ASSET_KINDS).default("node"),
-    field("model", "Model", Takes::Text).optional().hint("Of a node: DGX H100."),
-    field("accelerator", "Accelerator", Takes::Text).optional().hint("Of a node: H100 SXM."),
+    field("model", "Model", Takes::Text).optional().hint("For nodes, such as DGX H100."),
+    field("accelerator", "Accelerator", Takes::Text).optional().hint("For nodes, such as H100 SXM."),
     field("accelerators", "Accelerators in one unit", Takes::Number).optional(),
     field("count", "Units", Takes::Number).default("1"),
     field("price", "Price of one unit", Takes::Number)
         .unit("in its currency")
-        .hint("What one costs to buy; of a lease may be 0."),
+        .hint("Purchase price; 0 is allowed for a lease."),
     CURRENCY,
     field("in_service", "In service from", Takes::Day).hint("Depreciation begins on this day."),
     field("life_months", "Life", Takes::Number)
         .unit("months")
         .default("36")
-        .hint("Three years is the field’s habit; five and six are found in annual reports."),
+        .hint("36 is usual; annual reports show 60 and 72."),
     field("residual", "Residual value of one unit", Takes::Number)
         .unit("in its currency")
         .default("0")
-        .hint("What it is worth at the end of its life; not depreciated."),
+        .hint("Value at the end of its life; not depreciated."),
     field(
         "depreciation",
         "Depreciation",
@@ -155,18 +153,22 @@ pub(super) const ASSET: &[Field] = &[
     field("yearly_rate", "Interest of installments", Takes::Number).unit("% a year").optional(),
     field("term_months", "Term of installments or lease", Takes::Number).unit("months").optional(),
     field("monthly", "Lease of one unit", Takes::Number).unit("a month").optional(),
-    field("idle_kw", "Draw at rest", Takes::Number).unit("kW a unit").optional(),
-    field("load_kw", "Draw at work", Takes::Number).unit("kW a unit").optional(),
-    field("rated_kw", "Rated draw", Takes::Number)
+    field("idle_kw", "Idle power", Takes::Number).unit("kW a unit").optional(),
+    field("load_kw", "Load power", Takes::Number).unit("kW a unit").optional(),
+    field("rated_kw", "Rated power", Takes::Number)
         .unit("kW a unit")
         .optional()
-        .hint("What the rack must bear."),
-    field("tags", "Tags", Takes::Tags).optional().hint("team=vision; env=prod: rules and labels read them."),
+        .hint("What the rack must supply."),
+    field("tags", "Tags", Takes::Tags)
+        .optional()
+        .hint("Such as team=vision; env=prod. Rules and labels use them."),
 ];
 
 pub(super) const EVENT: &[Field] = &[
     field("asset", "Asset", Takes::Asset),
-    field("units", "Which units", Takes::Text).optional().hint("As 3 or 1-4, 7. Empty: all that are there."),
+    field("units", "Which units", Takes::Text)
+        .optional()
+        .hint("Such as 3 or 1-4, 7. Leave empty for all units."),
     field("day", "Day", Takes::Day),
     field(
         "what",
@@ -184,21 +186,20 @@ pub(super) const EVENT: &[Field] = &[
 
 pub(super) const UTILIZATION: &[Field] = &[
     THE_CLUSTER,
-    field("first", "From month", Takes::Month)
-        .hint("Until the next one; before the first, what the cluster’s own entry says."),
+    field("first", "From month", Takes::Month).hint("Applies until the next entry."),
     DOWNTIME,
     UTILIZATION_SHARE,
 ];
 
 pub(super) const METER: &[Field] = &[
     THE_CLUSTER,
-    field("name", "Name", Takes::Text).hint("As the files of readings call it."),
+    field("name", "Name", Takes::Text).hint("As in the files of readings."),
     field(
         "place",
         "What it measures",
         Takes::OneOf(&[
-            ("it", "The machines: cooling comes on top, by the PUE"),
-            ("facility", "The site: cooling is in it, no PUE is applied"),
+            ("it", "The machines: cooling is added by PUE"),
+            ("facility", "The site: cooling is included"),
         ]),
     )
     .default("it"),
@@ -206,10 +207,10 @@ pub(super) const METER: &[Field] = &[
 
 pub(super) const PUE: &[Field] = &[
     THE_CLUSTER,
-    field("first", "From month", Takes::Month).hint("Until the next one."),
+    field("first", "From month", Takes::Month).hint("Applies until the next entry."),
     field("value", "PUE", Takes::Number)
         .default("1.3")
-        .hint("kWh of the site for each kWh of the machines; 1.3 is the field’s figure, 1.58 a survey’s mean (Uptime, 2023)."),
+        .hint("Site energy divided by machine energy. 1.3 is usual; a survey’s mean is 1.58 (Uptime, 2023)."),
 ];
 
 pub(super) const TARIFF: &[Field] = &[
@@ -221,21 +222,21 @@ pub(super) const TARIFF: &[Field] = &[
     field("price_per_kwh", "Price", Takes::Number)
         .unit("per kWh, outside the bands below")
         .default("0.10")
-        .hint("0.08 to 0.15 in the field; US industry paid 0.0826 in 2025."),
+        .hint("0.08 to 0.15 is usual; US industry paid 0.0826 in 2025."),
     field("bands", "By time of day", Takes::Text)
         .optional()
-        .hint("As workdays 8-20 0.18; weekend 0-24 0.07; or every-day 22-6 0.06. May run past midnight, may not overlap."),
+        .hint("Such as workdays 8-20 0.18; weekend 0-24 0.07; or every-day 22-6 0.06. Bands may run past midnight, but not overlap."),
     field("demand_per_kw", "Demand charge", Takes::Number)
         .unit("per kW of the month’s peak")
         .default("0")
-        .hint("On your bill of the utility; there is no usual figure."),
+        .hint("See your utility bill."),
     field(
         "demand_window",
         "Demand is averaged over",
         Takes::OneOf(&[("15", "15 minutes"), ("30", "30 minutes"), ("60", "an hour")]),
     )
     .default("15"),
-    field("time_zone", "Time zone", Takes::Text).default("UTC").hint("As Europe/Berlin or America/New_York."),
+    field("time_zone", "Time zone", Takes::Text).default("UTC").hint("Such as Europe/Berlin or America/New_York."),
 ];
 
 pub(super) const COLOCATION: &[Field] = &[
@@ -246,32 +247,31 @@ pub(super) const COLOCATION: &[Field] = &[
     field("contracted_kw", "Contracted power", Takes::Number).unit("kW"),
     field("price_per_kw", "Price", Takes::Number)
         .unit("per contracted kW and month")
-        .hint("100 to 400 USD is found; a contract says."),
+        .hint("See your contract; 100 to 400 USD is usual."),
     CURRENCY,
     field(
         "includes_energy",
         "Is energy in this price?",
         Takes::OneOf(&[
-            ("yes", "Yes: none is charged beside it"),
+            ("yes", "Yes: no other energy is charged"),
             ("no", "No: energy is charged by tariff and meters"),
         ]),
     )
-    .hint("Counting power twice is the most common mistake, so say which it is."),
+    .hint("Check your contract: otherwise power is counted twice or not at all."),
 ];
 
 pub(super) const STAFF: &[Field] = &[
     THE_CLUSTER,
-    field("role", "Role", Takes::Text)
-        .hint("The same role in several clusters is shared: its shares may not exceed 100 %."),
+    field("role", "Role", Takes::Text).hint("The shares of a role in several clusters total at most 100%."),
     FIRST,
     LAST,
     field("fte", "Full-time equivalents", Takes::Number)
         .default("1.5")
-        .hint("The field: 1.5 up to 64 GPUs, 2.5 up to 128, 3.5 up to 256."),
-    field("loaded_cost", "Cost of one", Takes::Number)
-        .unit("a year, with everything")
+        .hint("Usual: 1.5 up to 64 GPUs, 2.5 up to 128, 3.5 up to 256."),
+    field("loaded_cost", "Cost per person", Takes::Number)
+        .unit("a year, fully loaded")
         .default("250000")
-        .hint("The field’s figure for the US; 45,000 elsewhere."),
+        .hint("Usual in the US; 45,000 elsewhere."),
     CURRENCY,
     field("share", "Share of this cluster", Takes::Number).unit("%").default("100"),
 ];
@@ -281,7 +281,7 @@ pub(super) const STAFF_HOURS: &[Field] = &[
     field("role", "Role", Takes::Text),
     field("month", "Month", Takes::Month),
     field("hours", "Hours", Takes::Number).unit("h"),
-    field("hourly_cost", "Cost of an hour", Takes::Number).unit("with everything"),
+    field("hourly_cost", "Cost of an hour", Takes::Number).unit("fully loaded"),
     CURRENCY,
 ];
 
@@ -293,7 +293,7 @@ pub(super) const COST: &[Field] = &[
         "What it is",
         Takes::OneOf(&[
             ("maintenance", "Maintenance and support"),
-            ("licence", "Licences"),
+            ("licence", "Licenses"),
             ("space", "Space"),
             ("link", "Links"),
             ("insurance", "Insurance"),
@@ -304,7 +304,7 @@ pub(super) const COST: &[Field] = &[
     .default("maintenance"),
     field("amount", "Amount of one payment", Takes::Number)
         .unit("in its currency")
-        .hint("Below zero for a rebate or a credit, which both the books and the economic view take off."),
+        .hint("Negative for a rebate or credit."),
     CURRENCY,
     field(
         "every",
@@ -323,70 +323,70 @@ pub(super) const COST: &[Field] = &[
 
 /// What is asked of a new cluster.
 pub(in super::super) const START: &[Field] = &[
-    field("name", "Name", Takes::Text).hint("H100 East: people, addresses and bills call it so."),
-    field("site", "Site", Takes::Text).hint("Where it is; the region of its charges."),
+    field("name", "Name", Takes::Text).hint("Such as H100 East; used in addresses and bills."),
+    field("site", "Site", Takes::Text).hint("The region of its charges."),
     field("since", "In service from", Takes::Day),
     field("system", "System", Takes::Text),
-    field("nodes", "Nodes in service", Takes::Number).default("8").hint("Of eight accelerators each."),
+    field("nodes", "Nodes in service", Takes::Number).default("8").hint("Eight accelerators each."),
     field("spares", "Spare nodes", Takes::Number)
         .default("1")
-        .hint("They cost and add no hours; 5 to 10 % of the nodes is usual."),
+        .hint("Spare nodes cost, but add no hours; 5 to 10% of nodes is usual."),
     CURRENCY,
     field("node_price", "Price of a node", Takes::Number),
     field("network_price", "Fabric, for each node", Takes::Number)
-        .hint("50,000 is the field’s figure for InfiniBand; 0 where it is in the price of the node."),
+        .hint("50,000 is usual for InfiniBand; 0 if included in the node price."),
     field("life_months", "Life", Takes::Number)
         .unit("months")
         .default("36")
-        .hint("Three years is the field’s habit; five and six are found in annual reports."),
+        .hint("36 is usual; annual reports show 60 and 72."),
     field("residual", "Residual value", Takes::Number)
         .unit("% of the price")
         .default("0")
-        .hint("0 is cautious; a guide says 30 % after three years (weak source)."),
+        .hint("0 is cautious; one guide says 30% after three years."),
     field("pue", "PUE", Takes::Number)
         .default("1.3")
-        .hint("kWh of the site for each kWh of the machines; a survey’s mean is 1.58 (Uptime, 2023)."),
+        .hint("Site energy divided by machine energy; a survey’s mean is 1.58 (Uptime, 2023)."),
     field("price_per_kwh", "Energy", Takes::Number)
         .unit("per kWh")
         .default("0.10")
-        .hint("0.08 to 0.15 in the field; US industry paid 0.0826 in 2025. Times of day, demand and colocation come later."),
+        .hint("0.08 to 0.15 is usual; US industry paid 0.0826 in 2025. You can add times of day and demand charges later."),
     field(
         "housing",
         "Where it is",
         Takes::OneOf(&[
-            ("own", "In a building of our own: energy by the figures above"),
-            ("colocation", "Colocation, energy apart"),
-            ("colocation-with-energy", "Colocation, energy in the price: none is charged beside it"),
+            ("own", "Own building: energy at the price above"),
+            ("colocation", "Colocation, energy not included"),
+            ("colocation-with-energy", "Colocation, energy included"),
         ]),
     )
     .default("own")
-    .hint("Counting power twice is the most common mistake, so say which it is."),
+    .hint("Check your contract: otherwise power is counted twice or not at all."),
     field("colocation_price", "Colocation", Takes::Number)
         .unit("per contracted kW and month")
         .default("200")
-        .hint("100 to 400 USD is found; a contract says. Counted where it stands in colocation, for the rated draw of all nodes."),
+        .hint("100 to 400 USD is usual. For colocation only, by the rated power of all nodes."),
     field("fte", "People", Takes::Number)
         .unit("full-time equivalents")
         .default("1.5")
-        .hint("The field: 1.5 up to 64 GPUs, 2.5 up to 128, 3.5 up to 256."),
-    field("loaded_cost", "Cost of one", Takes::Number)
-        .unit("a year, with everything")
+        .hint("Usual: 1.5 up to 64 GPUs, 2.5 up to 128, 3.5 up to 256."),
+    field("loaded_cost", "Cost per person", Takes::Number)
+        .unit("a year, fully loaded")
         .default("250000")
-        .hint("The field’s figure for the US."),
+        .hint("Usual in the US."),
     field("maintenance", "Maintenance and support", Takes::Number)
         .unit("% of the price a year")
         .default("5")
-        .hint("3 to 12 in the field."),
+        .hint("3 to 12 is usual."),
     field("downtime", "Downtime", Takes::Number)
         .unit("% of the time")
         .default("5")
-        .hint("Repair and upgrades: 5 to 10."),
+        .hint("For repair and upgrades; 5 to 10 is usual."),
     field("utilization", "Productive share", Takes::Number)
         .unit("% of available hours")
         .default("80")
-        .hint("Entered, until usage is known: shared clusters reach 70 to 85."),
+        .hint("Shared clusters reach 70 to 85."),
     field("cost_of_capital", "Cost of capital", Takes::Number)
         .unit("% a year")
         .default("10")
-        .hint("An assumption, for comparisons alone: no month is charged with it."),
+        .hint("For comparisons only; not charged."),
 ];

@@ -45,7 +45,7 @@ pub fn read_file(kind: Kind, bytes: &[u8]) -> Result<Vec<Entry>, Vec<RefusedRow>
     for name in &header {
         let name = name.to_lowercase();
         if columns.contains(&name) {
-            return Err(refuse(0, &name, "it twice", "each column once".to_owned()));
+            return Err(refuse(0, &name, "this column twice", "each column once".to_owned()));
         }
         if !names.contains(&name.as_str()) {
             let column = if name.is_empty() { "a column without a name" } else { &name };
@@ -84,7 +84,7 @@ pub fn read_file(kind: Kind, bytes: &[u8]) -> Result<Vec<Entry>, Vec<RefusedRow>
             Ok(entry) => match rows.insert(identity(&entry), row) {
                 None => entries.push(entry),
                 Some(first) => {
-                    let expected = format!("something else than in row {first}");
+                    let expected = format!("another entry than in row {first}");
                     refused.extend(refuse(row, "the row", &entry.title(), expected));
                 }
             },

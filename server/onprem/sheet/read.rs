@@ -107,7 +107,7 @@ fn handle<T: Texts>(cells: &mut Cells<'_, T>) -> String {
     let text = cells.optional("handle");
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     if text.is_empty() || text.len() > 60 || text.starts_with('-') || !text.bytes().all(is_plain) {
-        cells.refuse("handle", "small letters, digits and hyphens, as h100-east");
+        cells.refuse("handle", "lowercase letters, digits and hyphens, such as h100-east");
     }
     text.to_owned()
 }
@@ -120,19 +120,19 @@ fn asset<T: Texts>(cells: &mut Cells<'_, T>) -> Asset {
         _ => cells.whole("accelerators", 0, 1024),
     };
     if what == AssetKind::Node && accelerators == 0 {
-        cells.refuse("accelerators", "how many accelerators one node has");
+        cells.refuse("accelerators", "the number of accelerators in one node");
     }
     if accelerators > 0 && cells.optional("accelerator").is_empty() {
-        cells.refuse("accelerator", "which accelerator it is, as H100 SXM");
+        cells.refuse("accelerator", "an accelerator such as H100 SXM");
     }
     let price = cells.money("price");
     let paid = paid(cells);
     if price.is_zero() && !matches!(paid, Paid::Leased { .. }) {
-        cells.refuse("price", "what one costs; 0 only for a lease");
+        cells.refuse("price", "a price above 0; 0 only for a lease");
     }
     let residual = cells.money_or_none("residual");
     if residual > price && !matches!(paid, Paid::Leased { .. }) {
-        cells.refuse("residual", "no more than the price");
+        cells.refuse("residual", "at most the price");
     }
     Asset {
         cluster: cells.text("cluster"),
@@ -162,7 +162,7 @@ fn depreciation<T: Texts>(cells: &mut Cells<'_, T>) -> Method {
         "declining-balance" => {
             let factor = cells.amount("factor");
             if factor.is_zero() {
-                cells.refuse("factor", "a factor, as 2");
+                cells.refuse("factor", "a factor such as 2");
             }
             Method::DecliningBalance { factor }
         }
@@ -201,7 +201,7 @@ fn tags<T: Texts>(cells: &mut Cells<'_, T>) -> BTreeMap<String, String> {
                 tags.insert(key.to_owned(), value.to_owned());
             }
             _ => {
-                cells.refuse("tags", "tags, as team=vision; env=prod");
+                cells.refuse("tags", "tags such as team=vision; env=prod");
                 break;
             }
         }
@@ -232,7 +232,7 @@ fn units<T: Texts>(cells: &mut Cells<'_, T>) -> Vec<u32> {
                 units.extend(first..=last);
             }
             _ => {
-                cells.refuse("units", "numbers of units, as 3 or 1-4, 7");
+                cells.refuse("units", "unit numbers such as 3 or 1-4, 7");
                 break;
             }
         }
@@ -247,7 +247,7 @@ fn tariff<T: Texts>(cells: &mut Cells<'_, T>) -> Tariff {
         cells.refuse("bands", expected);
         Vec::new()
     });
-    let time_zone = cells.parsed("time_zone", "a time zone, as Europe/Berlin");
+    let time_zone = cells.parsed("time_zone", "a time zone such as Europe/Berlin");
     let price = power::Tariff {
         currency: cells.currency("currency"),
         bands,
@@ -270,7 +270,7 @@ fn tariff<T: Texts>(cells: &mut Cells<'_, T>) -> Tariff {
 fn span<T: Texts>(cells: &mut Cells<'_, T>) -> Span {
     let (first, last) = (cells.month("first"), cells.month_or_none("last"));
     if last.is_some_and(|last| last < first) {
-        cells.refuse("last", "a month that is not before the first");
+        cells.refuse("last", "a month not before the first");
     }
     Span { first, last }
 }

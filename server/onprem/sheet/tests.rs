@@ -101,7 +101,7 @@ fn bad_input_is_refused_with_what_was_found_and_expected() {
     let long = format!("name={long}");
     let table: [(Kind, &str, &str, &str); 65] = [
         (Kind::Assets, "price=", "price", "a number from 0"),
-        (Kind::Assets, "price=0", "price", "what one costs"),
+        (Kind::Assets, "price=0", "price", "a price above 0"),
         (Kind::Assets, "price=-1", "price", "a number from 0"),
         (Kind::Assets, "price=1e400", "price", "a number from 0"),
         (Kind::Assets, "price=1.234,56", "price", "a number from 0"),
@@ -117,11 +117,11 @@ fn bad_input_is_refused_with_what_was_found_and_expected() {
         (Kind::Assets, "price=1000000000001", "price", "1,000,000,000,000"),
         (Kind::Assets, "life_months=0", "life_months", "a whole number from 1"),
         (Kind::Assets, "life_months=36.5", "life_months", "a whole number"),
-        (Kind::Assets, "residual=36500.01", "residual", "no more than the price"),
+        (Kind::Assets, "residual=36500.01", "residual", "at most the price"),
         (Kind::Assets, "residual=-1", "residual", "a number from 0"),
         (Kind::Assets, "count=0", "count", "a whole number from 1"),
-        (Kind::Assets, "accelerators=", "accelerators", "how many"),
-        (Kind::Assets, "accelerator=", "accelerator", "which accelerator"),
+        (Kind::Assets, "accelerators=", "accelerators", "the number"),
+        (Kind::Assets, "accelerator=", "accelerator", "an accelerator such"),
         (Kind::Assets, "what=toaster", "what", "node, spare-node"),
         (Kind::Assets, "depreciation=declining-balance", "factor", "a number"),
         (Kind::Assets, "depreciation=declining-balance|factor=0", "factor", "a factor"),
@@ -129,8 +129,8 @@ fn bad_input_is_refused_with_what_was_found_and_expected() {
         (Kind::Assets, "paid=stolen", "paid", "bought, financed or leased"),
         (Kind::Assets, "paid=financed|yearly_rate=5", "term_months", "a whole number"),
         (Kind::Assets, "paid=leased|monthly=1|term_months=0", "term_months", "a whole number"),
-        (Kind::Assets, "in_service=2026-02-30", "in_service", "a day"),
-        (Kind::Assets, "in_service=0001-01-01", "in_service", "a day"),
+        (Kind::Assets, "in_service=2026-02-30", "in_service", "a date"),
+        (Kind::Assets, "in_service=0001-01-01", "in_service", "a date"),
         (Kind::Assets, "currency=BTC", "currency", "a currency"),
         (Kind::Assets, "tags=vision", "tags", "team=vision"),
         (Kind::Assets, "name==HYPERLINK(\"x\")", "name", "spreadsheets compute"),
@@ -139,24 +139,24 @@ fn bad_input_is_refused_with_what_was_found_and_expected() {
         (Kind::Assets, "accelerator=a\0b", "accelerator", "one line"),
         (Kind::Assets, "tags=team=a\0b", "tags", "one line"),
         (Kind::Assets, "", "", ""),
-        (Kind::Clusters, "handle=H100", "handle", "small letters"),
-        (Kind::Clusters, "handle=-1", "handle", "small letters"),
-        (Kind::Clusters, "handle=", "handle", "small letters"),
+        (Kind::Clusters, "handle=H100", "handle", "lowercase letters"),
+        (Kind::Clusters, "handle=-1", "handle", "lowercase letters"),
+        (Kind::Clusters, "handle=", "handle", "lowercase letters"),
         (Kind::Clusters, "name=@x", "name", "spreadsheets compute"),
         (Kind::Clusters, "name=", "name", "something"),
         (Kind::Clusters, &long, "name", "up to 200"),
         (Kind::Clusters, "site=-x", "site", "spreadsheets compute"),
-        (Kind::Clusters, "downtime=100", "downtime", "0 to 99 %"),
-        (Kind::Clusters, "growth=-101", "growth", "-100 to 1,000 %"),
-        (Kind::Utilization, "downtime=100", "downtime", "0 to 99 %"),
-        (Kind::Utilization, "utilization=100.1", "utilization", "0 to 100 %"),
+        (Kind::Clusters, "downtime=100", "downtime", "0 to 99%"),
+        (Kind::Clusters, "growth=-101", "growth", "-100 to 1,000%"),
+        (Kind::Utilization, "downtime=100", "downtime", "0 to 99%"),
+        (Kind::Utilization, "utilization=100.1", "utilization", "0 to 100%"),
         (Kind::Utilization, "first=March", "first", "a month"),
         (Kind::Power, "value=0.99", "value", "from 1 to 10"),
         (Kind::Power, "value=11", "value", "from 1 to 10"),
         (Kind::Power, "value=1.3000001", "value", "at most 6 digits"),
         (Kind::Assets, "load_kw=8.4000001", "load_kw", "at most 6 decimals"),
         (Kind::Power, "first=2026-13", "first", "a month"),
-        (Kind::Staff, "fte=1|loaded_cost=1|share=100.01", "share", "0 to 100 %"),
+        (Kind::Staff, "fte=1|loaded_cost=1|share=100.01", "share", "0 to 100%"),
         (Kind::Staff, "last=2025-12", "last", "not before the first"),
         (Kind::Costs, "amount=1|every=week", "every", "once, month"),
         (Kind::Tariffs, "bands=workdays 8-20 0.18; every-day 19-21 0.2", "bands", ""),
@@ -164,7 +164,7 @@ fn bad_input_is_refused_with_what_was_found_and_expected() {
         (Kind::Tariffs, "bands=workdays 8-20 0.0000000000001", "bands", "workdays 8-20"),
         (Kind::Tariffs, "time_zone=Berlin", "time_zone", "a time zone"),
         (Kind::Events, "asset=node|day=2026-05-01|what=move", "to", "something"),
-        (Kind::Events, "asset=node|day=2026-05-01|what=write-off|units=4-1", "units", "numbers of units"),
+        (Kind::Events, "asset=node|day=2026-05-01|what=write-off|units=4-1", "units", "unit numbers"),
     ];
     for (kind, pairs, column, expected) in table {
         let read = try_entry(kind, pairs);
@@ -201,7 +201,7 @@ fn a_file_is_refused_row_by_row_and_nothing_of_it_is_taken() {
     );
     assert_eq!(described("cluster,first\na,2026-01\n"), [row(0, "value", "no such column")]);
     assert_eq!(described("cluster,first,value,colour\n"), [row(0, "colour", "colour")]);
-    assert_eq!(described("cluster,first,value,First\n"), [row(0, "first", "it twice")]);
+    assert_eq!(described("cluster,first,value,First\n"), [row(0, "first", "this column twice")]);
     let many: String = (0..200).map(|_| "a,2026-01,0\n").collect();
     assert!(described(&format!("{head}{many}")).len() <= 60, "not all of a file that is wrong in every row");
 }

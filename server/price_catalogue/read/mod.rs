@@ -52,8 +52,8 @@ pub enum Format {
 impl Format {
     pub fn name(self) -> &'static str {
         match self {
-            Self::SkyPilot => "a catalogue of SkyPilot",
-            Self::GpuHunt => "a catalogue of gpuhunt",
+            Self::SkyPilot => "a SkyPilot catalog",
+            Self::GpuHunt => "a gpuhunt catalog",
             Self::Plain => "a list of prices",
         }
     }

@@ -79,7 +79,7 @@ pub async fn change_password(
     }
     let mut new = fields.check("new", Password::choose(&form.new, &person.email));
     if is_right && is_same {
-        fields.refuse("new", "This is your current password.");
+        fields.refuse("new", "Enter a password other than your current one.");
         new = None;
     }
     if let Some(new) = new.filter(|_| is_right) {
@@ -101,7 +101,7 @@ pub async fn change_password(
     let mut db = pool.acquire().await?;
     if !is_right {
         attempt::refuse(&mut db, &attempt, now).await?;
-        fields.refuse("current", "This is not your password.");
+        fields.refuse("current", "Wrong password. Enter your current password.");
     }
     let response = respond::refused(Page::find(&mut db, layout, &visitor, fields, now).await?)?;
     Ok(if is_right { response } else { Reason::WRONG_PASSWORD.on(response) })

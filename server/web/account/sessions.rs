@@ -14,7 +14,8 @@ pub async fn end(
     mut db: Db,
 ) -> Result {
     let is_ended = session::end(&mut db, &person, path.session, &by, now).await?;
-    let sentence = if is_ended { "That session ended." } else { "Nothing changed: that session was over." };
+    let sentence =
+        if is_ended { "The session ended." } else { "Nothing changed: the session had ended before." };
     let mut response = respond::see_other(paths::Account);
     cookie::leave_flash(&mut response, sentence);
     Ok(response)

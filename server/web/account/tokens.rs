@@ -60,10 +60,14 @@ pub async fn create(
                 return respond::html(TokenPage { layout, label, token, expires_at, example });
             }
             Made::LabelTaken => {
-                fields.refuse("label", "You have a token of this name. Choose another, or revoke that one.");
+                fields.refuse(
+                    "label",
+                    "You have a token with this name. Enter another name, or revoke that token.",
+                );
             }
-            Made::TooMany => fields
-                .refuse("label", "You have as many tokens as one can have. Revoke those that nothing uses."),
+            Made::TooMany => {
+                fields.refuse("label", "You have the maximum number of tokens. Revoke unused ones first.");
+            }
         }
     }
     respond::refused(Page::find(&mut db, layout, &visitor, fields, now).await?)
@@ -78,8 +82,8 @@ pub async fn revoke(
 ) -> Result {
     let label = token::revoke(&mut db, &person, path.token, &by, now).await?;
     let sentence = label.map_or_else(
-        || "Nothing changed: that token was revoked before.".to_owned(),
-        |label| format!("The token “{label}” is revoked and opens nothing any more."),
+        || "Nothing changed: the token was revoked before.".to_owned(),
+        |label| format!("Token “{label}” is revoked."),
     );
     let mut response = respond::see_other(paths::Account);
     cookie::leave_flash(&mut response, &sentence);

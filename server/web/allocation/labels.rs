@@ -203,7 +203,7 @@ pub async fn say(
         None if keys.is_empty() || is_usual => Edit { id: 0, before: None, after: None },
         None => Edit { id: new_id(&mut db).await?, before: None, after: Some(after) },
     };
-    let summary = format!("Tags that mean {}: {}", label.name().to_lowercase(), keys.join(", "));
+    let summary = format!("Tag keys for {}: {}", label.name().to_lowercase(), keys.join(", "));
     finish(&layout, &mut db, label, vec![edit], &summary, &form.wish, (&by, now)).await
 }
 
@@ -245,7 +245,7 @@ pub async fn map(
             Ok(Edit { id: ids.next().unwrap_or_default(), before: None, after: Some(entry) })
         };
         let edits = fresh(&spellings).map(new).collect::<Result<Vec<_>>>()?;
-        (edits, format!("New {}s for labels of {}", label.name().to_lowercase(), month.name()))
+        (edits, format!("New {}s from labels · {}", label.name().to_lowercase(), month.name()))
     } else if form.to.is_empty() {
         let id = new_id(&mut db).await?;
         let entry = called(label, spelling)?;
@@ -253,7 +253,7 @@ pub async fn map(
         (vec![Edit { id, before: None, after: Some(entry) }], summary)
     } else {
         let edits = spelled(&mut db, &configuration, label, spelling, &form.to).await?;
-        (edits, format!("“{spelling}” means {} {}", label.name().to_lowercase(), form.to))
+        (edits, format!("“{spelling}” mapped to {} {}", label.name().to_lowercase(), form.to))
     };
     finish(&layout, &mut db, label, edits, &summary, &form.wish, (&by, now)).await
 }
@@ -265,7 +265,7 @@ fn called(label: Label, spelling: &str) -> Result<Entry> {
         Label::Team => Entry::Team(Team { handle, name, ..Team::default() }),
         Label::Project => Entry::Project(Project { handle, name, ..Project::default() }),
         Label::CostCentre => Entry::CostCentre(CostCentre { handle, name, ..CostCentre::default() }),
-        _ => return Err(Error::BadRequest(format!("A value of {label} needs no entry of its own."))),
+        _ => return Err(Error::BadRequest(format!("Values of {label} need no entry."))),
     })
 }
 
@@ -297,8 +297,7 @@ async fn spelled(
         } else if is_same(handle) || is_same(name) {
             if ![handle, name].into_iter().chain(spellings.iter()).all(|known| is_same(known)) {
                 return Err(Error::BadRequest(format!(
-                    "{} is called so itself, and otherwise too. Rename it first, or merge it with {to}. Nothing was \
-                     changed.",
+                    "Nothing was changed: {} also has other spellings. Rename it first, or merge it with {to}.",
                     before.title()
                 )));
             }
@@ -315,7 +314,7 @@ async fn spelled(
     let spellings = vec![spelling.to_owned()];
     let after = match label {
         Label::Team | Label::Project | Label::CostCentre => {
-            return Err(Error::BadRequest(format!("There is no {label} {to}. Nothing was changed.")));
+            return Err(Error::BadRequest(format!("Nothing was changed: there is no {label} {to}.")));
         }
         Label::Experiment => Entry::Experiment(Experiment {
             handle: normalized(to),

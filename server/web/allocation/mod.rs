@@ -86,11 +86,11 @@ pub async fn send(
         let mut response = respond::see_other(back);
         match changes::change::<Configuration>(db, edits, about, Right::Apply, by, now).await? {
             Outcome::At { change, version } => {
-                let sentence = format!("Done: {}. It is version {version}.", about.summary);
+                let sentence = format!("Saved: {}. Version {version}.", about.summary);
                 cookie::leave_undo(&mut response, &sentence, change);
             }
             Outcome::Waits(_) | Outcome::Nothing | Outcome::Decided => {
-                cookie::leave_flash(&mut response, "Nothing changed: it was so before.");
+                cookie::leave_flash(&mut response, "Nothing changed: this was saved before.");
             }
             Outcome::Refused(problems) => return Ok(Sent::Refused(problems)),
             Outcome::Conflict(of) => return Ok(Sent::Refused(conflicts(&of))),
@@ -102,7 +102,7 @@ pub async fn send(
             Sent::To(respond::see_other(paths::Change { change }))
         }
         Outcome::Nothing | Outcome::Decided => {
-            Sent::Refused(vec![problem("this form", "nothing in it was changed")])
+            Sent::Refused(vec![problem("This form", "nothing was changed")])
         }
         Outcome::Refused(problems) => Sent::Refused(problems),
         Outcome::Conflict(of) => Sent::Refused(conflicts(&of)),
@@ -121,7 +121,7 @@ pub fn month(title: &str, text: &str) -> Result<Option<BillingMonth>, Problem> {
         text => text
             .parse()
             .map(Some)
-            .map_err(|_| problem(title, &format!("found “{text}”, expected a month such as 2026-09"))),
+            .map_err(|_| problem(title, &format!("found “{text}”; enter a month such as 2026-09"))),
     }
 }
 

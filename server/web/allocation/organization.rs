@@ -111,7 +111,7 @@ impl Page {
     /// What is said of an empty sheet: experiments there may be all the same.
     fn none(&self) -> String {
         match self.sheet {
-            Sheet::Experiments => "No experiment was renamed, merged or assigned yet".to_owned(),
+            Sheet::Experiments => "There are no renamed, merged or assigned experiments yet".to_owned(),
             sheet => format!("There are no {} yet", sheet.name().to_lowercase()),
         }
     }
@@ -210,7 +210,7 @@ pub async fn change(
     }
     let since = value(&pairs, "since").trim().to_owned();
     let why = value(&pairs, "reason").to_owned();
-    let problems = match (sheet.read(&form), month("From", &since)) {
+    let problems = match (sheet.read(&form), month("First month of this change", &since)) {
         (Ok(after), Ok(month)) => {
             let summary = format!("Changed {}", before.title());
             let about = About { summary: &summary, reason: reason(&why) };
@@ -265,7 +265,7 @@ pub async fn load(
     // A large file takes a while, which other requests do not wait for.
     let read = compute(move || sheet.read_file(&content).map(|rows| matched(&configuration, rows)));
     match read.await? {
-        _ if name.is_empty() => page.problems = vec![problem("The file", "none came along")],
+        _ if name.is_empty() => page.problems = vec![problem("The file", "choose a file to import")],
         Err(refused) => page.problems = vec![problem(&name, &refused.to_string())],
         Ok(rows) => {
             let new = rows.iter().filter(|(known, _)| known.is_none()).count();
@@ -311,7 +311,7 @@ fn value<'a>(pairs: &'a [(String, String)], name: &str) -> &'a str {
 
 fn described(refused: &[allocation::RefusedCell]) -> Vec<Problem> {
     let tell = |cell: &allocation::RefusedCell| {
-        problem(&label(cell.column), &format!("found “{}”, expected {}", cell.found, cell.expected))
+        problem(&label(cell.column), &format!("found “{}”; enter {}", cell.found, cell.expected))
     };
     refused.iter().map(tell).collect()
 }
@@ -341,7 +341,7 @@ pub fn label(column: &str) -> String {
         "handle" => "Handle".to_owned(),
         "name" => "Name".to_owned(),
         "parent" => "Part of".to_owned(),
-        "cost_centre" => "Cost centre".to_owned(),
+        "cost_centre" => "Cost center".to_owned(),
         "spellings" => "Also written".to_owned(),
         "members" => "Members".to_owned(),
         "team" => "Team".to_owned(),
@@ -357,21 +357,15 @@ pub fn label(column: &str) -> String {
 pub fn hint(sheet: Sheet, column: &str) -> &'static str {
     match (sheet, column) {
         (Sheet::Experiments, "handle") => {
-            "The label as it is compared: small letters, single spaces. Empty: from the name."
+            "The label in lowercase with single spaces. Leave empty to use the name."
         }
-        (_, "handle") => {
-            "What addresses and rules call it; it stays when the name changes. Empty: from the name."
-        }
-        (Sheet::Experiments, "spellings") => {
-            "Labels that mean the same experiment, separated by semicolons: that merges them."
-        }
-        (_, "spellings") => {
-            "What tags call it besides its name, separated by semicolons: CV; computer-vision."
-        }
-        (_, "members") => "E-mail addresses, separated by semicolons; for whoever asks.",
+        (_, "handle") => "Used in addresses and rules. Leave empty to use the name.",
+        (Sheet::Experiments, "spellings") => "Labels to merge into this experiment, separated by semicolons.",
+        (_, "spellings") => "Other spellings in tags, separated by semicolons: CV; computer-vision.",
+        (_, "members") => "Email addresses, separated by semicolons; for information only.",
         (_, "account") => "A billing account, sub-account, subscription or project of a provider.",
-        (_, "first" | "last") => "As 2026-09; empty: no limit.",
-        (Sheet::Projects | Sheet::Experiments, "team") => "Who pays, where the labels name no team.",
+        (_, "first" | "last") => "Such as 2026-09. Leave empty for no limit.",
+        (Sheet::Projects | Sheet::Experiments, "team") => "Who pays if the labels name no team.",
         _ => "",
     }
 }

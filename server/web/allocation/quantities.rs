@@ -26,8 +26,7 @@ const LARGEST_FILE: usize = 40 << 20;
 /// Months of the table; a file has them all.
 const MONTHS: u32 = 13;
 /// How one goes back, since quantities are no part of the configuration that changes are undone of.
-const KEPT: &str =
-    "To take it back, enter what was before, or remove it below; pages as of an earlier version keep that.";
+const KEPT: &str = "To undo, enter the earlier quantity, or remove it below.";
 
 #[derive(Template)]
 #[template(path = "quantities.html")]
@@ -132,17 +131,17 @@ pub async fn set(
     let quantity = match allocation::read_quantity(&configuration, texts) {
         Ok(quantity) => quantity,
         Err((place, expected)) => {
-            fields.refuse(NAMES[place], format!("Expected {expected}."));
+            fields.refuse(NAMES[place], format!("Enter {expected}."));
             return respond::refused(Page::find(layout, &mut db, &answers, fields).await?);
         }
     };
     let entered = allocation::set_quantities(&mut db, std::slice::from_ref(&quantity), &by, now).await?;
     let Quantity { day, kind, owner, unit, quantity } = quantity;
     let name = kind.name_of(&configuration, &owner);
-    let said = format!("{kind} {name} had {quantity} {unit} on {}", day.format("%-d %b %Y"));
+    let said = format!("{quantity} {unit} of {kind} {name} on {}", day.format("%b %-d, %Y"));
     let sentence = match entered.sequence {
-        Some(step) => format!("Entered: {said}. It is version {step}. {KEPT}"),
-        None => format!("Nothing changed: {said} before."),
+        Some(step) => format!("Saved: {said}. Version {step}. {KEPT}"),
+        None => format!("Nothing changed: {said} was saved before."),
     };
     Ok(back(&sentence))
 }
@@ -163,9 +162,11 @@ pub async fn load(
     let configuration = answers.configuration(&mut db, sequence).await?;
     let mut fields = Fields::new([("kind", "team")]);
     let quantities = match allocation::read_quantities(&content, &configuration) {
-        _ if name.is_empty() => Err("No file came along.".to_owned()),
-        Err(refused) => Err(format!("{name}, {refused}. Nothing of it was taken.")),
-        Ok(quantities) if quantities.is_empty() => Err(format!("{name} holds no quantity.")),
+        _ if name.is_empty() => Err("Choose a file to import.".to_owned()),
+        Err(refused) => Err(format!("{name}, {refused}. Nothing was imported.")),
+        Ok(quantities) if quantities.is_empty() => {
+            Err(format!("{name} has no quantities. Nothing was imported."))
+        }
         Ok(quantities) => Ok(quantities),
     };
     let Some(quantities) = fields.check("files", quantities) else {
@@ -174,11 +175,11 @@ pub async fn load(
     let Entered { sequence, changed, unchanged } =
         allocation::set_quantities(&mut db, &quantities, &by, now).await?;
     let counted = match changed {
-        1 => "one quantity is new or changed".to_owned(),
-        changed => format!("{changed} quantities are new or changed"),
+        1 => "1 quantity added or changed".to_owned(),
+        changed => format!("{changed} quantities added or changed"),
     };
-    let known = if unchanged == 1 { "one was known" } else { &format!("{unchanged} were known") };
-    let step = sequence.map(|step| format!(" It is version {step}. {KEPT}")).unwrap_or_default();
+    let known = format!("{unchanged} unchanged");
+    let step = sequence.map(|step| format!(" Version {step}. {KEPT}")).unwrap_or_default();
     let sentence = format!("{name}: {counted}, {known}.{step}");
     Ok(back(&sentence))
 }
@@ -203,11 +204,11 @@ pub async fn remove(
         .parse()
         .map_err(|error: crate::period::ParsePeriodError| Error::BadRequest(error.to_string()))?;
     let kind = QuantityKind::parse(&form.kind)
-        .ok_or_else(|| Error::BadRequest("kind: expected team, project or experiment.".to_owned()))?;
+        .ok_or_else(|| Error::BadRequest("Kind: enter team, project or experiment.".to_owned()))?;
     let RemoveForm { owner, unit, .. } = form;
     let days = allocation::remove_quantities(&mut db, kind, &owner, &unit, month, &by, now).await?;
     let sentence = match days {
-        0 => "Nothing changed: there is no such quantity.".to_owned(),
+        0 => "Nothing changed: there are no such quantities.".to_owned(),
         days => {
             let days = if days == 1 { "one day".to_owned() } else { format!("{days} days") };
             format!("Removed: {unit} of {kind} {owner} in {}, {days}. {KEPT}", month.name())

@@ -25,7 +25,7 @@ pub const TESTS: [(&str, &str); 8] = [
     ("matches", "matches the pattern"),
     ("matches-not", "does not match the pattern"),
     ("missing", "is missing"),
-    ("there", "is there"),
+    ("there", "is present"),
 ];
 
 /// What separates several values.
@@ -178,7 +178,7 @@ impl RuleForm {
                 None
             })
         };
-        let (since, last) = (month("since", "From"), month("last", "Last month"));
+        let (since, last) = (month("since", "First month"), month("last", "Last month"));
         let project = Some(self.value("project").to_owned()).filter(|project| !project.is_empty());
         let to = match self.value("to").split_once(':') {
             Some(("team", team)) => Some(Target::Team { team: team.to_owned(), project }),
@@ -192,10 +192,10 @@ impl RuleForm {
             },
         };
         if to.is_none() {
-            problems.push(problem("Goes to", "choose who gets what the rule selects"));
+            problems.push(problem("Target", "choose a team or shared costs"));
         }
         if self.name().is_empty() {
-            problems.push(problem("Name", "a rule needs a name, by which statements and pages call it"));
+            problems.push(problem("Name", "enter a name"));
         }
         match to {
             Some(to) if problems.is_empty() => Ok(Read {
@@ -212,7 +212,7 @@ impl RuleForm {
 impl Line {
     fn read(&self) -> Result<Condition, String> {
         if self.field.trim().is_empty() {
-            return Err(format!("“{}” is compared with nothing: say with what", self.value));
+            return Err(format!("choose a field for the value “{}”", self.value));
         }
         let field: Field = self.field.parse()?;
         let values = || -> Vec<String> {
@@ -228,7 +228,7 @@ impl Line {
             "matches-not" => (Test::Matches(self.value.clone()), true),
             "missing" => (Test::Missing, false),
             "there" => (Test::Missing, true),
-            other => return Err(format!("“{other}” is no test")),
+            other => return Err(format!("“{other}” is no operator")),
         };
         Ok(Condition { field, not, test })
     }
@@ -243,9 +243,9 @@ impl Choices {
         id: Option<i64>,
     ) -> Result<Self> {
         let mut targets = vec![
-            ("labels".to_owned(), "the team that its labels name".to_owned()),
-            ("account".to_owned(), "the team whose account it is".to_owned()),
-            ("tag".to_owned(), "the team that this tag names:".to_owned()),
+            ("labels".to_owned(), "the team named by its labels".to_owned()),
+            ("account".to_owned(), "the team that owns the account".to_owned()),
+            ("tag".to_owned(), "the team named by this tag:".to_owned()),
         ];
         let mut projects = Vec::new();
         for entry in configuration.entries.values() {

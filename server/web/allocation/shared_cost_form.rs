@@ -13,34 +13,26 @@ pub const SPLITS: [(&str, &str, &str); 8] = [
     (
         "direct-cost",
         "In proportion to direct cost",
-        "by the effective cost that is a team’s own, in the reporting currency",
+        "by each team’s direct effective cost, in the reporting currency",
     ),
-    ("evenly", "Evenly", "the same for every team that has no teams inside it"),
-    ("fixed", "By fixed shares", "by the percentages below, which sum to 100"),
-    (
-        "accelerator-hours",
-        "In proportion to accelerator-hours",
-        "by the accelerator-hours that are a team’s own, paid for and owned alike",
-    ),
+    ("evenly", "Evenly", "the same for every team without sub-teams"),
+    ("fixed", "By fixed shares", "by the percentages below, which total 100"),
+    ("accelerator-hours", "In proportion to GPU-hours", "by each team’s cloud and on-prem GPU-hours"),
     (
         "owned-hours",
         "In proportion to on-prem GPU-hours",
-        "by the hours of the organization’s own accelerators that are a team’s: who only rents gets nothing of it",
+        "by each team’s on-prem GPU-hours; cloud hours do not count",
     ),
     (
         "paid-hours",
         "In proportion to cloud GPU-hours",
-        "by the accelerator-hours that a team rents: who only has machines of the organization’s own gets nothing of it",
+        "by each team’s cloud GPU-hours; on-prem hours do not count",
     ),
-    (
-        "quantity",
-        "In proportion to a quantity",
-        "by what was entered for the month on the page of quantities",
-    ),
+    ("quantity", "In proportion to a quantity", "by the quantities entered for the month"),
     (
         "who-used-it",
-        "Who used it",
-        "commitments and credits: by the usage that the same commitment covers, or of the same account",
+        "By usage",
+        "for commitments and credits: by the usage they cover, or of the same account",
     ),
 ];
 
@@ -159,7 +151,7 @@ impl PoolForm {
         let mut problems = Vec::new();
         let name = self.value("name").to_owned();
         if name.is_empty() {
-            problems.push(problem("Name", "Enter a name; statements show it"));
+            problems.push(problem("Name", "enter a name"));
         }
         let handle = match self.value("handle") {
             "" => handle_of(&name),
@@ -171,7 +163,7 @@ impl PoolForm {
                 None
             })
         };
-        let (since, last) = (month("since", "From"), month("last", "Last month"));
+        let (since, last) = (month("since", "First month"), month("last", "Last month"));
         let split = match self.value("by") {
             "evenly" => Split::Evenly,
             "direct-cost" => Split::DirectCost,
@@ -183,7 +175,7 @@ impl PoolForm {
                 Split::AcceleratorHours(Hours { of, account })
             }
             other => {
-                problems.push(problem("Divided", &format!("“{other}” is no way to divide it")));
+                problems.push(problem("Divide", &format!("found “{other}”; choose how to divide the costs")));
                 Split::Evenly
             }
         };
@@ -227,7 +219,7 @@ impl PoolForm {
             if let Ok(percent) = text.parse::<Decimal>() {
                 shares.push(FixedShare { to, share: percent.multiply(Decimal::new(1, 2)).normalize() });
             } else {
-                let message = format!("found “{value}”, expected a percentage such as 12.5");
+                let message = format!("found “{value}”; enter a percentage such as 12.5");
                 problems.push(problem(&format!("Share of {key}"), &message));
             }
         }

@@ -169,12 +169,8 @@ impl Shown {
         let Split::AcceleratorHours(hours) = &self.pool.split else { return None };
         Some(match hours.of {
             HoursOf::All => "Cloud GPU-hours and on-prem GPU-hours have the same weight.",
-            HoursOf::Owned => {
-                "Only hours of the organization’s own machines weigh: who only rents gets nothing of it."
-            }
-            HoursOf::PaidFor => {
-                "Only hours that are paid for weigh, none of the organization’s own machines."
-            }
+            HoursOf::Owned => "Only on-prem GPU-hours count.",
+            HoursOf::PaidFor => "Only cloud GPU-hours count.",
         })
     }
 
@@ -344,7 +340,7 @@ pub fn pools(handles: &[String], configuration: &Configuration) -> String {
 fn takers(pool: &SharedCostPool, configuration: &Configuration) -> String {
     let among = match pool.among.as_slice() {
         [] => String::new(),
-        some => format!(", only among {}", teams(some, configuration)),
+        some => format!(", among {} only", teams(some, configuration)),
     };
     let without = match pool.without.as_slice() {
         [] => String::new(),
@@ -352,21 +348,21 @@ fn takers(pool: &SharedCostPool, configuration: &Configuration) -> String {
     };
     let through = match pool.pools.as_slice() {
         [] => String::new(),
-        [one] => format!("; {} takes part and passes on what it gets", configuration.pool_name(one)),
-        many => format!("; {} take part and pass on what they get", pools(many, configuration)),
+        [one] => format!("; {} takes part and passes on its share", configuration.pool_name(one)),
+        many => format!("; {} take part and pass on their shares", pools(many, configuration)),
     };
     among + &without + &through
 }
 
 /// How a pool is divided, with everybody's fixed share, which only who sees all teams may read.
 pub fn split(split: &Split, configuration: &Configuration) -> String {
-    let Split::Fixed { shares } = split else { return split.in_words() };
+    let Split::Fixed { shares } = split else { return split.on_page() };
     let described = shares.iter().map(|it| {
         let name = match &it.to {
             Recipient::Team(team) => configuration.team_name(team),
             Recipient::Pool(pool) => format!("shared costs {}", configuration.pool_name(pool)),
         };
-        format!("{name} {} %", it.share.times(100).normalize())
+        format!("{name} {}%", it.share.times(100).normalize())
     });
-    format!("{}: {}", split.in_words(), described.collect::<Vec<_>>().join(", "))
+    format!("{}: {}", split.on_page(), described.collect::<Vec<_>>().join(", "))
 }

@@ -174,13 +174,13 @@ impl Page {
     /// The form that makes it so, filled in from the page's first month on, and what the link to it says.
     fn link(&self, suggestion: &Suggestion) -> (String, &'static str) {
         match &suggestion.how {
-            How::Team { .. } => (paths::new_team(), "Make this team"),
+            How::Team { .. } => (paths::new_team(), "Create team"),
             How::Rule { when, to } => {
                 let name = match when.first() {
                     Some((field, value)) => format!("{} {value}", field.name()),
-                    None => "As the labels say".to_owned(),
+                    None => "Labels".to_owned(),
                 };
-                (paths::new_rule(when, Some(to), &name, Some(self.period.first())), "Make this rule")
+                (paths::new_rule(when, Some(to), &name, Some(self.period.first())), "Create rule")
             }
         }
     }
@@ -251,7 +251,7 @@ fn over_time(it: &Unallocated) -> chart::Stack {
         is_other,
     };
     chart::Stack {
-        title: format!("{} by month: allocated and not", it.data_status.cost.label()),
+        title: format!("{} by month: allocated and unallocated", it.data_status.cost.label()),
         description: "Stacked columns; the table below has the same figures.".to_owned(),
         unit: it.data_status.currency.as_ref().map(ToString::to_string).unwrap_or_default(),
         buckets: it
@@ -265,7 +265,7 @@ fn over_time(it: &Unallocated) -> chart::Stack {
             .collect(),
         series: vec![
             series("Allocated directly", false, |it| it.direct),
-            series("Shared through pools", false, |it| it.shared),
+            series("Shared costs", false, |it| it.shared),
             series("Unallocated", true, |it| it.unallocated),
         ],
         format: |amount: Decimal| filters::figure(amount, 2),

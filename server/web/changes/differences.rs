@@ -48,13 +48,18 @@ pub fn differences(edit: &Edit, places: &Places) -> Vec<(String, String, String)
     differences
 }
 
+/// What pages call a column of a sheet.
+fn name_of(column: &str) -> String {
+    column.replace('_', " ").replace("centre", "center")
+}
+
 /// An entry in words, field by field.
 fn described(entry: &Entry, place: Option<usize>, names: &Configuration) -> Vec<(String, String)> {
     let mut described: Vec<(String, String)> = match (entry, Sheet::of(entry)) {
         (_, Some(sheet)) => {
             let row = sheet.row(entry);
             let columns = sheet.columns().iter().filter(|column| !matches!(**column, "first" | "last"));
-            columns.map(|column| (column.replace('_', " "), row[column].clone())).collect()
+            columns.map(|column| (name_of(column), row[column].clone())).collect()
         }
         (Entry::Rule(rule), _) => vec![
             ("name".into(), rule.name.clone()),
@@ -67,7 +72,7 @@ fn described(entry: &Entry, place: Option<usize>, names: &Configuration) -> Vec<
             ("divided".into(), shared_costs::split(&pool.split, names)),
             ("only".into(), shared_costs::teams(&pool.among, names)),
             ("without".into(), shared_costs::teams(&pool.without, names)),
-            ("pools that take part".into(), shared_costs::pools(&pool.pools, names)),
+            ("shared costs that take part".into(), shared_costs::pools(&pool.pools, names)),
         ],
         (Entry::Meaning(it), _) => vec![("tags".into(), it.keys.join(", "))],
         (Entry::Value(it), _) => {
@@ -78,7 +83,7 @@ fn described(entry: &Entry, place: Option<usize>, names: &Configuration) -> Vec<
             ("amount".into(), format!("{} {}", it.amount, it.currency)),
             (
                 "thresholds".into(),
-                it.thresholds.iter().map(|percent| format!("{percent} %")).collect::<Vec<_>>().join(", "),
+                it.thresholds.iter().map(|percent| format!("{percent}%")).collect::<Vec<_>>().join(", "),
             ),
         ],
         _ => Vec::new(),

@@ -103,9 +103,9 @@ impl Frame {
     pub fn made(&self) -> &'static str {
         match self.outline.kind {
             Kind::Allocation => "Drafted",
-            Kind::AssetRegister if self.is_empty => "Loaded",
-            Kind::Prices if self.is_of_file => "Read",
-            Kind::AssetRegister | Kind::Prices => "Made",
+            Kind::AssetRegister if self.is_empty => "Imported",
+            Kind::Prices if self.is_of_file => "Imported",
+            Kind::AssetRegister | Kind::Prices => "Created",
         }
     }
 
@@ -124,21 +124,19 @@ impl Frame {
 
     /// What is the matter with entries in conflict.
     pub fn conflict(&self) -> &'static str {
-        if self.is_applied() { "A later change touched these" } else { "Somebody changed this meanwhile" }
+        if self.is_applied() { "A later change edited these entries" } else { "Edited by somebody else" }
     }
 
     /// What undoing it does.
     pub fn what_undo_does(&self) -> &'static str {
         match self.outline.kind {
             Kind::Allocation => {
-                "Everything it changed is as it was before, from the next version on. Where a later change touched the same, \
-                 that one must be undone first."
+                "Restores what this change edited, in a new version. Undo later changes of the same entries first."
             }
             Kind::AssetRegister => {
-                "What it changed is as it was before. This page shows what that moves; publish the months again to update \
-                 them."
+                "Restores what this change edited. Then publish the months again to update them."
             }
-            Kind::Prices => "What it changed is as it was before.",
+            Kind::Prices => "Restores what this change edited.",
         }
     }
 }

@@ -56,7 +56,9 @@ impl Asked {
     /// All of them: a file has no pages.
     async fn lines(&self, db: &mut Db) -> Result<Vec<Line>> {
         if self.page.is_some() {
-            return Err(Error::BadRequest("page: a file has no pages; leave it off.".into()));
+            return Err(Error::BadRequest(
+                "page: downloads have no pages; remove page from the address.".into(),
+            ));
         }
         let (events, _) = report::events(db, self.events(), 0, i64::MAX).await?;
         Ok(events.into_iter().map(Line::of).collect())

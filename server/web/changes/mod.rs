@@ -38,7 +38,7 @@ pub struct Why {
 
 impl Why {
     pub fn reason(&self) -> Result<Option<&str>> {
-        reason(&self.reason).map_err(|sentence| Error::BadRequest(format!("Why: {sentence}")))
+        reason(&self.reason).map_err(|sentence| Error::BadRequest(format!("Reason: {sentence}")))
     }
 }
 
@@ -46,7 +46,7 @@ impl Why {
 pub fn reason(text: &str) -> Result<Option<&str>, String> {
     let text = text.trim();
     if text.chars().nth(LONGEST_REASON).is_some() {
-        return Err("Expected 1,000 characters at most.".to_owned());
+        return Err("enter at most 1,000 characters.".to_owned());
     }
     Ok(Some(text).filter(|it| !it.is_empty()))
 }
@@ -193,26 +193,25 @@ async fn decided(
     let problems = match outcome {
         Outcome::At { version, .. } => {
             let what_follows = match kind {
-                Kind::Allocation => format!("It is version {version}, and every page shows it."),
-                Kind::AssetRegister => "Publish the months that it changes to update them.".to_owned(),
-                Kind::Prices => format!("It is revision {version} of the price list."),
+                Kind::Allocation => format!("Version {version}."),
+                Kind::AssetRegister => "Publish the changed months to update them.".to_owned(),
+                Kind::Prices => format!("Revision {version} of the price list."),
             };
             let done = filters::capital(wished.as_str());
             return Ok(back(kind, id, &format!("{done}. {what_follows}")));
         }
         Outcome::Waits(_) => {
-            let sentence =
-                "It is proposed: administrators see it on their overview. Nothing has changed yet.";
+            let sentence = "Proposed: administrators see it on their overview. Nothing has changed yet.";
             return Ok(back(kind, id, sentence));
         }
-        Outcome::Nothing => return Ok(back(kind, id, "Nothing changed: it changes nothing.")),
+        Outcome::Nothing => return Ok(back(kind, id, "Nothing changed: this change has no effect.")),
         Outcome::Decided => {
             let sentence = decided_before(&mut *db, kind, id).await?;
             return Ok(back(kind, id, &sentence));
         }
         Outcome::Refused(problems) => problems,
         Outcome::Conflict(of) if wished == Status::Undone => {
-            let message = "a later change touched it: undo that one first".to_owned();
+            let message = "a later change edited this entry: undo that change first".to_owned();
             of.into_iter().map(|of| Problem { of, message: message.clone() }).collect()
         }
         Outcome::Conflict(of) => conflicts(&of),
@@ -229,17 +228,17 @@ async fn decided_before(db: &mut PgConnection, kind: Kind, id: i64) -> Result<St
     let change = changes::outlines(db, &[(kind, id)]).await?.pop().ok_or(Error::NotFound)?;
     let who = |by: Option<String>| by.map(|by| format!(" by {by}")).unwrap_or_default();
     Ok(match change.status {
-        Status::Draft => "Nothing changed: it is a draft, and was never applied.".to_owned(),
-        Status::Proposed => "Nothing changed: it is proposed and needs review.".to_owned(),
-        Status::Applied => format!("Nothing changed: it was applied{}.", who(change.decided_by)),
-        Status::Undone => format!("Nothing changed: it was undone{}.", who(change.undone_by)),
-        Status::Discarded => format!("Nothing changed: it was discarded{}.", who(change.decided_by)),
+        Status::Draft => "Nothing changed: this change is a draft.".to_owned(),
+        Status::Proposed => "Nothing changed: this change is proposed and needs review.".to_owned(),
+        Status::Applied => format!("Nothing changed: this change was applied{}.", who(change.decided_by)),
+        Status::Undone => format!("Nothing changed: this change was undone{}.", who(change.undone_by)),
+        Status::Discarded => format!("Nothing changed: this change was discarded{}.", who(change.decided_by)),
     })
 }
 
 /// Entries that somebody changed meanwhile, as reasons.
 pub fn conflicts(of: &[String]) -> Vec<Problem> {
-    let message = "somebody changed it meanwhile: look at it as it is now, and send it again";
+    let message = "edited by somebody else: check the current values and try again";
     of.iter().map(|title| Problem { of: title.clone(), message: message.to_owned() }).collect()
 }
 

@@ -283,12 +283,12 @@ impl EntryPage {
     fn removing(&self) -> &'static str {
         match self.kind {
             Kind::Clusters => {
-                "The cluster is removed from the asset register with everything that was entered of it, unless months of it \
-                 count. It can be undone among the changes."
+                "Removes the cluster and all its entries from the asset register. Months must be inactive. You can undo this \
+                 under Changes."
             }
             _ => {
-                "It is removed from the asset register. Months that it changes stay as they are until they are published. \
-                 It can be undone among the changes."
+                "Removes the entry from the asset register. Publish the changed months to update them. You can undo this under \
+                 Changes."
             }
         }
     }

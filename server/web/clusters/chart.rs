@@ -48,13 +48,13 @@ pub(super) fn energy(it: &ClusterReport) -> Stack {
         |label: &str, values: Vec<Decimal>| Series { label: label.to_owned(), values, is_other: false };
     Stack {
         title: "Energy of the site by month".to_owned(),
-        description: "Stacked columns, measured and modelled; the table below has the same figures."
+        description: "Stacked columns, measured and modeled; the table below has the same figures."
             .to_owned(),
         unit: "kWh".to_owned(),
         buckets: it.energy.iter().map(|it| month(it.month)).collect(),
         series: vec![
             series("Measured", it.energy.iter().map(|it| it.measured_kwh).collect()),
-            series("Modelled", it.energy.iter().map(|it| it.modelled_kwh).collect()),
+            series("Modeled", it.energy.iter().map(|it| it.modelled_kwh).collect()),
         ],
         format: |kwh: Decimal| filters::figure(kwh, 1),
     }
@@ -99,7 +99,7 @@ pub(super) fn book_values(it: &ClusterReport, currency: &Currency) -> Stack {
             .iter()
             .map(|end| Bucket {
                 label: end.year.to_string(),
-                name: format!("31 Dec {}", end.year),
+                name: format!("Dec 31, {}", end.year),
                 is_apart: false,
             })
             .collect(),

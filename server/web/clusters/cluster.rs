@@ -195,7 +195,7 @@ pub(super) fn in_short(entry: &Entry) -> String {
         ),
         Entry::Event(it) => entry.title().replacen(&it.asset, &format!("{} {}", it.asset, units(it)), 1),
         Entry::Utilization(it) => format!(
-            "{} % of available hours productive, {} % downtime, from {}",
+            "{}% of available hours productive, {}% downtime, from {}",
             it.utilization.times(100).normalize(),
             it.downtime.times(100).normalize(),
             it.first
@@ -216,11 +216,11 @@ pub(super) fn in_short(entry: &Entry) -> String {
             it.contracted_kw,
             it.price_per_kw,
             it.currency,
-            if it.includes_energy { "included" } else { "apart" },
+            if it.includes_energy { "included" } else { "not included" },
             span(it.months)
         ),
         Entry::Staff(it) => format!(
-            "{}: {} FTE at {} {} a year, {} %, {}",
+            "{}: {} FTE at {} {} a year, {}%, {}",
             it.role,
             it.fte,
             filters::figure(it.loaded_cost, 2),
@@ -252,7 +252,7 @@ pub(super) fn in_short(entry: &Entry) -> String {
 fn cut_off(it: &onprem::Cost) -> String {
     let Some(left) = it.cut_off() else { return String::new() };
     let of = it.every.months();
-    format!("; its last payment is billed for {left} of {of} months")
+    format!("; last payment billed for {left} of {of} months")
 }
 
 fn units(event: &onprem::Event) -> String {
@@ -351,14 +351,12 @@ pub async fn publish(
     let Submitted { batch, months, gone } = submitted;
     let mut sentence = match batch {
         Some(_) if months == 1 => "Publishing one month.".to_owned(),
-        Some(_) => format!("Publishing {months} months, each as an import of its own."),
-        None if gone == 0 => {
-            "Nothing changed: every month is published as the asset register says.".to_owned()
-        }
+        Some(_) => format!("Publishing {months} months."),
+        None if gone == 0 => "Nothing changed: all months are up to date.".to_owned(),
         None => String::new(),
     };
     if gone > 0 {
-        sentence = format!("{sentence} {gone} of which nothing is left became inactive.");
+        sentence = format!("{sentence} {gone} without costs became inactive.");
     }
     let mut response = match batch {
         Some(batch) => respond::see_other(paths::Batch { batch }),

@@ -236,14 +236,14 @@ async fn send(
 fn described(outcome: Outcome, summary: &str, next: &str) -> Sent {
     let (sentence, next) = match outcome {
         Outcome::At { .. } => {
-            (format!("Done: {summary}. Publish the months that it changes to update them."), next.to_owned())
+            (format!("Saved: {summary}. Publish the changed months to update them."), next.to_owned())
         }
         Outcome::Waits(change) => (
             format!("Proposed: {summary}. An administrator decides."),
             paths::AssetRegisterChange { change }.to_string(),
         ),
         Outcome::Nothing | Outcome::Decided => {
-            ("Nothing changed: it was so before.".to_owned(), next.to_owned())
+            ("Nothing changed: this was saved before.".to_owned(), next.to_owned())
         }
         Outcome::Refused(problems) => return Sent::Refused(problems),
         Outcome::Conflict(of) => return Sent::Refused(conflicts(&of)),

@@ -112,9 +112,9 @@ impl Sum<'_> {
         match self.count {
             1 => self.description.to_owned(),
             _ if self.resources > 1 => {
-                format!("{} units, day by day. For example: {}", self.resources, self.description)
+                format!("{} units, daily. Example: {}", self.resources, self.description)
             }
-            _ => format!("Day by day. For example: {}", self.description),
+            _ => format!("Daily. Example: {}", self.description),
         }
     }
 
@@ -127,6 +127,22 @@ impl Sum<'_> {
 
 /// What it is called where states are shown.
 impl Stands {
+    /// On pages.
+    pub fn on_page(self) -> &'static str {
+        match self {
+            Self::Published => "published",
+            Self::New => "not published",
+            Self::Differs => "changed since publishing",
+            Self::Reworded => "only descriptions changed",
+            Self::Running => "in progress",
+            Self::Submitted => "being imported",
+            Self::Uploaded => "imported from a file",
+            Self::Gone => "no costs left",
+            Self::Empty => "no costs",
+        }
+    }
+
+    /// In files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Published => "published",
@@ -154,27 +170,23 @@ impl Stands {
     /// What it means, as a sentence.
     pub fn meaning(self) -> &'static str {
         match self {
-            Self::Published => "It is active, and is what the asset register says.",
-            Self::New => "Nothing of it is active yet. Publish it to import it.",
+            Self::Published => "The active import matches the asset register.",
+            Self::New => "No import of this month is active yet. Publish the month to import it.",
             Self::Differs => {
-                "Something changed since it was published: an amount, or a tag, site or name. What was published \
-                 stays active until it is published again."
+                "Amounts, tags, site or names changed since the month was published. Publish it again to update it."
             }
             Self::Reworded => {
-                "Every amount is what the asset register says. A name or a description changed since; publish it \
-                 again to update it."
+                "Amounts match the asset register. Names or descriptions changed since; publish again to update them."
             }
             Self::Running => {
-                "It is not over: it shows what was known when it was published. Monthly payments are included whole from the first day, so that an hour costs more than it will."
+                "The month is not over. Monthly payments are included in full, so hours cost more than they will."
             }
-            Self::Submitted => "It was published and is being imported.",
-            Self::Uploaded => {
-                "A file that somebody uploaded is active, not one made from the asset register."
-            }
+            Self::Submitted => "The month was published and is being imported.",
+            Self::Uploaded => "An uploaded file is active, not the bill from the asset register.",
             Self::Gone => {
-                "The asset register has nothing of it any more, and something is still active. Publishing undoes that."
+                "The asset register has no more costs for this month, but an import is active. Publishing undoes it."
             }
-            Self::Empty => "The asset register has nothing of it, and nothing is active.",
+            Self::Empty => "The asset register has no costs for this month.",
         }
     }
 }
@@ -259,8 +271,12 @@ fn sums(lines: &[Line]) -> Vec<Sum<'_>> {
             let so_far = sum.quantity.map_or(Decimal::ZERO, |(so_far, _)| so_far);
             sum.quantity = Some((so_far + quantity, unit));
         }
-        if !sum.basis.contains(&line.basis.as_str()) {
-            sum.basis.push(line.basis.as_str());
+        let basis = match line.basis.as_str() {
+            "modelled" => "modeled",
+            other => other,
+        };
+        if !sum.basis.contains(&basis) {
+            sum.basis.push(basis);
         }
         let units = line.units.iter().flat_map(|it| it.numbers.iter().copied());
         resources.extend(units.map(|unit| (at, unit)));

@@ -163,7 +163,7 @@ fn named(texts: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     for name in ["name", "site"] {
         let text = texts.entry(name.to_owned()).or_default();
         if text.trim().is_empty() {
-            "as yet unnamed".clone_into(text);
+            "unnamed".clone_into(text);
         }
     }
     texts

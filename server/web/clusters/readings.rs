@@ -84,19 +84,19 @@ pub async fn load(
         let Some(id) = meters.get(reading.meter.as_str()) else {
             let known: Vec<&str> = meters.keys().copied().collect();
             let expected = match known.as_slice() {
-                [] => "a meter of this cluster, which has none: enter it first".to_owned(),
+                [] => "a meter of this cluster: add the meter first".to_owned(),
                 known => format!("a meter of this cluster: {}", known.join(", ")),
             };
             refuse("meter", &reading.meter, expected);
             continue;
         };
         if reading.from.date_naive() < cluster.since {
-            let expected = format!("{} or later: the cluster did not exist before", cluster.since);
+            let expected = format!("{} or later, when the cluster begins", cluster.since);
             refuse("time", &format!("readings of {} before that", reading.meter), expected);
             continue;
         }
         if reading.until > now {
-            let expected = "what was read until now: there is nothing of the future".to_owned();
+            let expected = "readings up to now".to_owned();
             refuse(
                 "time",
                 &format!("readings of {} until {}", reading.meter, reading.until.date_naive()),
@@ -123,19 +123,19 @@ pub async fn load(
             row: 0,
             column: "time".to_owned(),
             found: it.of,
-            expected: format!("no part of it: {}", it.message),
+            expected: format!("readings that do not overlap: {}", it.message),
         };
         page.refused = problems.into_iter().map(refused).collect();
         return respond::refused(page);
     }
-    let mut sentence = format!("{summary}. Publish the months that they change to update them.");
+    let mut sentence = format!("{summary}. Publish the changed months to update them.");
     if file.duplicates > 0 {
-        let _ = write!(sentence, " {} stood in the file twice.", file.duplicates);
+        let _ = write!(sentence, " {} readings were in the file twice.", file.duplicates);
     }
     if let Some(reset) = file.resets.first() {
         let _ = write!(
             sentence,
-            " A meter started again {}, first in row {}: what it showed then was counted from zero.",
+            " A meter restarted from zero {}, first in row {}.",
             if file.resets.len() == 1 { "once".to_owned() } else { format!("{} times", file.resets.len()) },
             reset.row
         );
@@ -143,7 +143,7 @@ pub async fn load(
     if let Some(gap) = file.gaps.first() {
         let _ = write!(
             sentence,
-            " Nothing was read {}, first from {} to {} ({}): whole days without readings are computed by the model.",
+            " Readings are missing {}, first from {} to {} ({}): whole days without readings are modeled.",
             if file.gaps.len() == 1 { "once".to_owned() } else { format!("{} times", file.gaps.len()) },
             gap.from.format("%Y-%m-%d %H:%M"),
             gap.until.format("%Y-%m-%d %H:%M"),

@@ -10,14 +10,25 @@ use crate::money::Decimal;
 use crate::onprem::{Comparison, Economics};
 
 impl Hours {
+    /// Such an hour, as pages call it.
+    pub fn on_page(self) -> &'static str {
+        match self {
+            Self::Owned => "on-prem GPU-hour",
+            Self::Available => "available hour",
+            Self::Allocated => "allocated hour",
+            Self::Productive => "productive hour",
+            Self::Useful => "useful hour",
+        }
+    }
+
     /// What is meant with such an hour.
     pub fn meaning(self) -> &'static str {
         match self {
-            Self::Owned => "owned: accelerators in service, day and night",
-            Self::Available => "available: without downtime",
-            Self::Allocated => "allocated: a job holds them",
-            Self::Productive => "productive: they do work",
-            Self::Useful => "useful: without work that is done twice",
+            Self::Owned => "On-prem GPU-hours: accelerators in service, day and night",
+            Self::Available => "Available: without downtime",
+            Self::Allocated => "Allocated: held by a job",
+            Self::Productive => "Productive: doing work",
+            Self::Useful => "Useful: without repeated work",
         }
     }
 }
@@ -53,8 +64,8 @@ impl Order {
     pub fn in_words(self) -> String {
         match self {
             Self::Now { months_late: 0 } => "now".to_owned(),
-            Self::Now { months_late: 1 } => "now, and it comes a month late".to_owned(),
-            Self::Now { months_late } => format!("now, and it comes {months_late} months late"),
+            Self::Now { months_late: 1 } => "now, one month late".to_owned(),
+            Self::Now { months_late } => format!("now, {months_late} months late"),
             Self::In { months: 1 } => "within a month".to_owned(),
             Self::In { months } => format!("within {months} months"),
             Self::Never => "nothing to order".to_owned(),

@@ -185,9 +185,9 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
         let query = axum_extra::extract::Query::from_request_parts(parts, state).await;
-        query.map(|axum_extra::extract::Query(query)| Self(query)).map_err(|rejection| {
-            Error::BadRequest(format!("The address does not fit: {}.", cause(&rejection)))
-        })
+        query
+            .map(|axum_extra::extract::Query(query)| Self(query))
+            .map_err(|rejection| Error::BadRequest(format!("Check the address: {}.", cause(&rejection))))
     }
 }
 
@@ -202,7 +202,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Form<T> {
         let body = Bytes::from_request(Request::from_parts(parts.clone(), body), state).await;
         let body = body.map_err(|rejection| match rejection.status() {
             StatusCode::PAYLOAD_TOO_LARGE => Error::TooLarge,
-            _ => Error::BadRequest(format!("The form broke off: {}.", cause(&rejection))),
+            _ => Error::BadRequest(format!("The form was interrupted: {}.", cause(&rejection))),
         })?;
         if has_nul(&body) {
             return Err(Error::nul("The form"));
@@ -210,7 +210,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Form<T> {
         let request = Request::from_parts(parts, Body::from(body));
         let form = axum_extra::extract::Form::from_request(request, state).await;
         form.map(|axum_extra::extract::Form(form)| Self(form))
-            .map_err(|rejection| Error::BadRequest(format!("The form does not fit: {}.", cause(&rejection))))
+            .map_err(|rejection| Error::BadRequest(format!("Check the form: {}.", cause(&rejection))))
     }
 }
 
@@ -256,7 +256,7 @@ impl Upload {
 
     /// What is said when the rest of a field does not come.
     pub fn broken_off(error: &MultipartError) -> Error {
-        Error::BadRequest(format!("The upload broke off: {}.", error.body_text()))
+        Error::BadRequest(format!("The upload was interrupted: {}.", error.body_text()))
     }
 }
 
@@ -266,7 +266,7 @@ impl<S: Send + Sync> FromRequest<S> for Upload {
     async fn from_request(request: Request, state: &S) -> Result<Self> {
         let skips_first = request.extensions().get::<TokenInFirstField>().is_some();
         let fields = Multipart::from_request(request, state).await;
-        let mut upload = Self(fields.map_err(|_| Error::BadRequest("An upload was expected.".to_owned()))?);
+        let mut upload = Self(fields.map_err(|_| Error::BadRequest("Choose a file to upload.".to_owned()))?);
         if skips_first {
             upload.next_field().await?;
         }

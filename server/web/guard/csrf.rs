@@ -85,7 +85,7 @@ async fn take_from_upload(request: Request, boundary: &str) -> Result<(String, R
     let mut token = None;
     while token.is_none() && read.len() < LONGEST_FIRST_FIELD {
         let Some(chunk) = rest.next().await else { break };
-        let chunk = chunk.map_err(|_| Error::BadRequest("The upload broke off.".to_owned()))?;
+        let chunk = chunk.map_err(|_| Error::BadRequest("The upload was interrupted.".to_owned()))?;
         read.extend_from_slice(&chunk);
         token = first_field(&read[..read.len().min(LONGEST_FIRST_FIELD)], boundary);
     }

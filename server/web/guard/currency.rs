@@ -20,7 +20,7 @@ pub(super) async fn check(address: &Uri, app: &App) -> Result<()> {
         let mut db = app.db.acquire().await?;
         if !exchange::is_known(&mut db, &currency).await? {
             return Err(Error::BadRequest(format!(
-                "{name}: found “{value}”, which is no currency; expected a code such as USD, or the name that a bill has."
+                "{name}: found “{value}”, which is no currency; enter a code such as USD, or the name on the bill."
             )));
         }
     }

@@ -174,11 +174,12 @@ impl Guard {
                 return Ok(Visitor { person: Some(*person), is_script: true, ..Visitor::default() });
             }
             Sent::Expired(at) => format!(
-                "This token expired on {}. Make a new one on your account page.",
-                at.format("%-d %b %Y")
+                "This token expired on {}. Create a new one on your account page.",
+                at.format("%b %-d, %Y")
             ),
             Sent::Unknown => {
-                "This token is not known here: it was mistyped or revoked. Make a new one on your account page.".to_owned()
+                "This token is unknown: it was mistyped or revoked. Create a new one on your account page."
+                    .to_owned()
             }
         };
         Err(Error::BadToken(sentence))

@@ -66,14 +66,14 @@ pub async fn cancel(path: paths::BatchCancel, Now(now): Now, by: Actor, mut db: 
             leftover.remove();
             if is_reload { "Stopped. The import stays archived." } else { CANCELLED }
         }
-        Cancelled::Soon if is_reload => "It stops at its next rows. The import stays archived.",
-        Cancelled::Soon => "The import stops at its next rows. Nothing of it becomes active.",
-        Cancelled::TooLate => "Nothing changed: it had ended before.",
+        Cancelled::Soon if is_reload => "Stopping. The import stays archived.",
+        Cancelled::Soon => "Stopping the import. Nothing becomes active.",
+        Cancelled::TooLate => "Nothing changed: the import had ended before.",
     };
     Ok(back_to(&path.batch, sentence))
 }
 
-const CANCELLED: &str = "The upload is cancelled and its files are removed. Nothing of it was imported.";
+const CANCELLED: &str = "Upload canceled and files removed. Nothing was imported.";
 
 pub async fn retry(
     path: paths::BatchRetry,
@@ -92,9 +92,9 @@ pub async fn retry(
     tx.commit().await?;
     let sentence = if is_retried {
         app.notifier.notify();
-        "It is in the queue again."
+        "The import is in the queue again."
     } else {
-        "Nothing changed: it has not failed, or is in the queue again already."
+        "Nothing changed: the import has not failed, or is in the queue again."
     };
     Ok(back_to(&path.batch, sentence))
 }

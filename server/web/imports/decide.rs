@@ -65,7 +65,7 @@ pub async fn explain(
     let delivery = path.delivery;
     status(&mut db, delivery).await?;
     let Some(reason) = why.reason()? else {
-        return Ok(back_to(delivery, "Enter why the month became smaller. Nothing was saved."));
+        return Ok(back_to(delivery, "Reason: enter why the month became smaller. Nothing was saved."));
     };
     let mut tx = db.begin().await?;
     let is_explained = ledger::explain(&mut tx, delivery, reason, &by.name, now).await?;
@@ -87,7 +87,7 @@ pub async fn discard(
 ) -> Result {
     let mut db = app.jobs.acquire().await?;
     let delivery = path.delivery;
-    let reason = format!("Discarded by {}; nothing of it was ever active.", by.name);
+    let reason = format!("Discarded by {}; it was never active.", by.name);
     let mut tx = db.begin().await?;
     let is_discarded = status(&mut tx, delivery).await? == "waiting"
         && ledger::discard(&mut tx, delivery, Ended::Discarded, &reason).await?;
@@ -98,7 +98,7 @@ pub async fn discard(
     tx.commit().await?;
     ledger::remove_discarded(&mut db).await;
     let sentence = if is_discarded {
-        format!("Import {delivery} is discarded. Nothing of it was ever active.")
+        format!("Import {delivery} is discarded. It was never active.")
     } else {
         already(delivery)
     };
@@ -121,10 +121,7 @@ pub async fn undo(path: paths::DeliveryUndo, Now(now): Now, by: Actor, State(app
         Undone::Overlaps(overlap) => format!("Nothing changed: {}.", overlap.of_undo(delivery)),
         Undone::Archived(others) => {
             let others: Vec<String> = others.iter().map(ToString::to_string).collect();
-            format!(
-                "Nothing changed. Load the rows of import {} again first, then undo.",
-                others.join(" and ")
-            )
+            format!("Nothing changed. Restore the rows of import {} first, then undo.", others.join(" and "))
         }
         Undone::Already => already(delivery),
     };
@@ -155,7 +152,7 @@ pub async fn load_again(
         }
         Reloading::FileRemoved(name) => back_to(
             delivery,
-            &format!("Its file was removed to save space. Choose {name} below to load its rows again."),
+            &format!("The file was removed to save space. Choose {name} below to restore the rows."),
         ),
     })
 }
@@ -187,10 +184,10 @@ async fn publish(
     tx.commit().await?;
     Ok(match (published, decision) {
         (Published::At(_), Decision::Replace) => {
-            format!("Import {delivery} is active, in place of what its months held.")
+            format!("Import {delivery} is active and replaces the earlier imports of its months.")
         }
         (Published::At(_), Decision::Add) => {
-            format!("Import {delivery} is active, beside what its months held.")
+            format!("Import {delivery} is active and added to its months.")
         }
         (Published::Overlaps(overlap), _) => format!(
             "Nothing changed: {overlap}, and would count twice. Undo {} first, or discard import {delivery}.",

@@ -159,7 +159,7 @@ impl Page {
     fn undo_question(&self) -> String {
         let delivery = self.delivery.delivery;
         if !self.delivery.is_counted {
-            return format!("Nothing that a page shows changes: import {delivery} is not active.");
+            return format!("No figures change: import {delivery} is not active.");
         }
         let sorted = |of: fn(&Effect) -> &Vec<i64>| self.effects.iter().flat_map(of).copied().collect();
         let now: BTreeSet<i64> = sorted(|effect| &effect.counts_now);
@@ -180,23 +180,23 @@ impl Page {
         say(&without - &now, "becomes active instead", "become active instead");
         say(&without & &now, "stays active", "stay active");
         let along = &(&now - &without) - &BTreeSet::from([delivery]);
-        say(along, "corrects rows of it and goes with it", "correct rows of it and go with it");
+        say(along, "corrects its rows and is undone too", "correct its rows and are undone too");
         if without.is_empty() {
-            let nothing = "Its months will show nothing of these accounts, until something else is imported.";
+            let nothing = "Its months will have no charges of these accounts until you import them again.";
             sentences.insert(0, nothing.to_owned());
         }
         let mut restates: Vec<String> = self.restates.iter().map(Restates::sentence).collect();
         // One sentence a month, whichever of its accounts are restated.
         restates.dedup();
         sentences.extend(restates);
-        sentences.push("The file is kept.".to_owned());
+        sentences.push("The file stays stored.".to_owned());
         sentences.join(" ")
     }
 }
 
 /// What people choose for an archived import whose file was removed.
 fn wanted_file(name: &str) -> String {
-    format!("{name}, exactly as it was imported. Nothing is imported anew, and no figure changes.")
+    format!("{name}, exactly as imported. No figures change.")
 }
 
 /// What was done, to be followed by who did it.
@@ -207,20 +207,20 @@ fn done(line: &LogLine) -> &str {
         "discard" => "discarded",
         "archive" => "archived",
         "remove_files" => "file removed",
-        "load_again" => "loading its rows again requested",
+        "load_again" => "restoring rows requested",
         other => other,
     }
 }
 
 impl Restates {
-    /// `September 2026 is final for NeoCloud acme; its statements will say that they were restated.`
+    /// `September 2026 is final; its statements will be marked as restated.`
     pub fn sentence(&self) -> String {
         let Self { provider, billing_account, month, is_whole_month } = self;
         let month = month.name();
         if *is_whole_month {
-            format!("{month} is final; its statements will say that they were restated.")
+            format!("{month} is final; its statements will be marked as restated.")
         } else {
-            format!("{month} is final for {provider} {billing_account}, though not for everybody yet.")
+            format!("{month} is final for {provider} {billing_account}, but not yet for all accounts.")
         }
     }
 }

@@ -50,10 +50,10 @@ fn kept(file: &DeliveryFile) -> std::result::Result<Sha256, Error> {
     file.kept().ok_or_else(|| {
         Error::NoSuchPage(match file.sha256 {
             Some(_) => format!(
-                "“{}” was removed to save space. On the page of its import it can be uploaded again.",
+                "“{}” was removed to save space. You can upload the file again on the page of its import.",
                 file.name
             ),
-            None => format!("“{}” was not kept: nothing of it was loaded.", file.name),
+            None => format!("“{}” was not stored, because nothing was imported.", file.name),
         })
     })
 }

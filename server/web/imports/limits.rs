@@ -16,10 +16,10 @@ use crate::web::{Access, paths, respond};
 
 /// Name, label and meaning of each limit.
 const MEASURES: [(&str, &str, &str); 5] = [
-    ("rows", "Rows", "Rows that the new file has fewer, counted for each kind of usage."),
-    ("cost", "Cost", "Billed or effective cost that the month would lose, in each currency."),
+    ("rows", "Rows", "Rows missing from the new file, for each kind of usage."),
+    ("cost", "Cost", "Billed or effective cost the month would lose, in each currency."),
     ("keys", "Kinds of usage", "Combinations of account, service, SKU, region and unit that are missing."),
-    ("services", "Services", "Services of which nothing is left."),
+    ("services", "Services", "Services without any charge left."),
     ("resources", "Machines", "Machines with accelerators that are missing."),
 ];
 
@@ -79,7 +79,7 @@ pub async fn save(
     }
     tx.commit().await?;
     let mut response = respond::see_other(paths::ImportLimits);
-    cookie::leave_flash(&mut response, "Saved. The limits apply to every import from now on.");
+    cookie::leave_flash(&mut response, "Saved. The limits apply to new imports.");
     Ok(response)
 }
 

@@ -36,7 +36,7 @@ const LAST_PAGE: i64 = 1_000_000;
 impl HistoryQuery {
     pub fn filter(&self) -> Result<HistoryFilter> {
         let text = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
-        let refused = |name: &str, expected: &str| Error::BadRequest(format!("{name}: expected {expected}."));
+        let refused = |name: &str, expected: &str| Error::BadRequest(format!("{name}: enter {expected}."));
         Ok(HistoryFilter {
             state: match self.state.as_str() {
                 "" => None,
@@ -59,7 +59,7 @@ impl HistoryQuery {
         match self.sort.as_str() {
             "" => Ok(HistoryOrder::default()),
             sort => HistoryOrder::parse(sort)
-                .ok_or_else(|| Error::BadRequest("sort: expected newest, oldest, rows or rejected.".into())),
+                .ok_or_else(|| Error::BadRequest("sort: enter newest, oldest, rows or rejected.".into())),
         }
     }
 
@@ -93,7 +93,8 @@ pub fn selects(query: &HistoryQuery, choices: &HistoryChoices) -> Vec<Select> {
         std::iter::once(any).chain(rest).collect()
     };
     let plain = |values: &[String]| values.iter().map(|value| (value.clone(), value.clone())).collect();
-    let states = DeliveryState::ALL.map(|state| (state.as_str().to_owned(), state.as_str().to_owned()));
+    let states = DeliveryState::ALL
+        .map(|state| (state.as_str().to_owned(), state.as_str().replace("cancelled", "canceled")));
     let orders = HistoryOrder::ALL.into_iter().map(|order| {
         let text = match order {
             HistoryOrder::Newest => "newest first",

@@ -162,6 +162,14 @@ pub fn state(line: &ImportLine) -> (&'static str, &'static str) {
     }
 }
 
+/// The same as pages spell it.
+pub fn state_on_page(line: &ImportLine) -> (&'static str, &'static str) {
+    match state(line) {
+        ("cancelled", look) => ("canceled", look),
+        other => other,
+    }
+}
+
 /// What was said about a file, as a sentence beside the file's name.
 pub fn sentence(message: &str, files: &[String]) -> String {
     let own = match files {

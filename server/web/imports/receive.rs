@@ -43,7 +43,7 @@ pub async fn again(
     let arriving = receive(app.inbox.open(Uuid::new_v4())?, upload).await?;
     let sentence = match (delivery.archived_at, arriving.is_empty()) {
         (Some(_), false) => return hand_over(app, by, arriving.reloading(path.delivery)).await,
-        (Some(_), true) => "No file came along. Choose the file that was imported.".to_owned(),
+        (Some(_), true) => "Choose the file that was imported.".to_owned(),
         (None, _) => format!("Nothing changed: import {} has its rows.", path.delivery),
     };
     let mut response = respond::see_other(super::at(path.delivery));
@@ -96,7 +96,7 @@ async fn write_files(arriving: &mut Arriving, upload: &mut Upload) -> Result<()>
 
 async fn no_file(layout: Layout, app: &App) -> Result {
     let mut fields = Fields::default();
-    fields.refuse("files", "No file came along. Choose at least one billing export.");
+    fields.refuse("files", "Choose at least one billing export.");
     let mut db = app.db.acquire().await?;
     let now = app.clock.now();
     respond::refused(Page::find(layout, &mut db, &HistoryQuery::default(), fields, now).await?)

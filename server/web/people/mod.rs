@@ -75,13 +75,16 @@ pub async fn create(
     Form(form): Form<PersonForm>,
 ) -> Result {
     let mut fields = form.fields();
-    let email = fields.check("email", Email::parse(&form.email).ok_or("That is no e-mail address."));
+    let email = fields
+        .check("email", Email::parse(&form.email).ok_or("Enter an email address such as name@example.com."));
     if let Some(email) = &email
         && let Some(known) = people::find_by_email(&mut db, email.as_str()).await?
     {
         let state = if known.is_disabled() { ", and is disabled" } else { "" };
-        fields
-            .refuse("email", format!("Somebody has this address already: {}{state}.", known.display_name()));
+        fields.refuse(
+            "email",
+            format!("This email is used by {}{state}. Enter another one.", known.display_name()),
+        );
     }
     if let (Some((role, teams)), Some(email)) = (form.role(&mut fields, &mut db).await?, email)
         && !fields.is_refused()
@@ -92,7 +95,7 @@ pub async fn create(
                 let person = people::find(&mut db, id).await?.ok_or(Error::NotFound)?;
                 return show_link(layout, &mut db, person, (&by, now), &settings).await;
             }
-            Added::EmailTaken => fields.refuse("email", "Somebody has this address already."),
+            Added::EmailTaken => fields.refuse("email", "This email is in use. Enter another one."),
         }
     }
     let people = people::list(&mut db).await?;
@@ -143,7 +146,7 @@ impl PersonForm {
             return Ok(Some((role, teams)));
         }
         if teams.is_empty() {
-            fields.refuse("teams", "A lead sees the spend of their teams: name at least one.");
+            fields.refuse("teams", "Enter at least one team for a lead.");
             return Ok(None);
         }
         let found = find_teams(teams, db).await?;
@@ -170,7 +173,7 @@ async fn find_teams(typed: Vec<String>, db: &mut Db) -> Result<Result<Vec<String
         if known.len() > NAMED_TEAMS {
             names.push("…");
         }
-        return Ok(Err(format!("There is no team “{unknown}”. Expected: {}.", names.join(", "))));
+        return Ok(Err(format!("There is no team “{unknown}”. Enter one of: {}.", names.join(", "))));
     }
     // Two names of one team are one.
     let handles: BTreeSet<String> = typed.iter().filter_map(handle).collect();

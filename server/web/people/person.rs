@@ -20,8 +20,7 @@ use crate::web::form::Fields;
 use crate::web::layout::Layout;
 use crate::web::{filters, paths, respond};
 
-const LAST_ADMIN: &str =
-    "This is the last administrator who can sign in. Give somebody else the role first; nothing was changed.";
+const LAST_ADMIN: &str = "Nothing was changed: this is the last administrator who can sign in. Make somebody else administrator first.";
 
 /// Of the choices of what a lead sees of billing accounts.
 const SHOWN: &str = "shown";
@@ -62,9 +61,9 @@ pub async fn change(
         let change = Change { name: form.name(), role, teams, sees_billing_accounts };
         match manage::change(&mut db, UserId(path.person), &change, &by, now).await? {
             Managed::Done => {
-                return Ok(back_to(path, "Changed. It holds from their next click on."));
+                return Ok(back_to(path, "Saved."));
             }
-            Managed::Unchanged => return Ok(back_to(path, "Nothing changed: it was so already.")),
+            Managed::Unchanged => return Ok(back_to(path, "Nothing changed: this was saved before.")),
             Managed::LastAdmin => fields.refuse("role", LAST_ADMIN),
             Managed::Nobody => return Err(Error::NotFound),
         }
@@ -81,7 +80,7 @@ pub async fn disable(
     mut db: Db,
 ) -> Result {
     let managed = manage::disable(&mut db, UserId(path.person), &by, now).await?;
-    let sentence = "Disabled. Their sessions and tokens ended just now.";
+    let sentence = "Disabled. Their sessions and tokens ended.";
     settle(managed, path.person, sentence, layout, (&mut db, now)).await
 }
 
@@ -93,7 +92,7 @@ pub async fn enable(
     mut db: Db,
 ) -> Result {
     let managed = manage::enable(&mut db, UserId(path.person), &by, now).await?;
-    let sentence = "Enabled. They sign in with the password they had; tokens have to be made anew.";
+    let sentence = "Enabled. They sign in with their old password and need new tokens.";
     settle(managed, path.person, sentence, layout, (&mut db, now)).await
 }
 
@@ -101,7 +100,7 @@ pub async fn sign_out(path: paths::PersonSignOut, Now(now): Now, by: Actor, mut 
     let person = find(&mut db, path.person).await?;
     let done = manage::sign_out(&mut db, &person, &by, now).await?;
     let sessions = match done.sessions_ended {
-        0 => "They were signed in nowhere.".to_owned(),
+        0 => "There were no sessions.".to_owned(),
         1 => "One session ended.".to_owned(),
         n => format!("{n} sessions ended."),
     };
@@ -126,7 +125,7 @@ pub async fn revoke_token(path: paths::PersonToken, Now(now): Now, by: Actor, mu
     let label = token::revoke(&mut db, &person, path.token, &by, now).await?;
     let sentence = label.map_or_else(
         || "Nothing changed: this token was revoked before.".to_owned(),
-        |label| format!("The token “{label}” is revoked and opens nothing any more."),
+        |label| format!("Token “{label}” is revoked."),
     );
     Ok(back_to(paths::Person { person: path.person }, &sentence))
 }
@@ -141,7 +140,7 @@ async fn settle(
     let path = paths::Person { person };
     match managed {
         Managed::Done => Ok(back_to(path, sentence)),
-        Managed::Unchanged => Ok(back_to(path, "Nothing changed: it was so already.")),
+        Managed::Unchanged => Ok(back_to(path, "Nothing changed: this was saved before.")),
         Managed::Nobody => Err(Error::NotFound),
         Managed::LastAdmin => {
             let page = Page::find(db, path, layout, now).await?;

@@ -60,9 +60,9 @@ pub struct Asked {
 /// Orders that can be asked for, the usual one first.
 const SORTS: [(&str, &str); 4] = [
     ("", "accelerator and tier"),
-    ("price", "price, the cheapest first"),
+    ("price", "price, cheapest first"),
     ("supplier", "supplier"),
-    ("-date", "when it was read, the latest first"),
+    ("-date", "date read, latest first"),
 ];
 const ONLY: [(&str, &str); 3] = [("", "all"), ("odd", "odd or old"), ("entered", "entered or imported")];
 
@@ -80,7 +80,7 @@ impl Asked {
             return refuse(
                 "accelerator",
                 &self.accelerator,
-                vec!["an id of the catalog, as nvidia-h100-sxm"],
+                vec!["an ID of the catalog such as nvidia-h100-sxm"],
             );
         }
         for (name, found, known) in [
@@ -261,7 +261,7 @@ impl Page {
             ("supplier", "Supplier", self.choices(|it| twice(&it.price.supplier), &self.asked.supplier)),
             ("region", "Region", self.choices(|it| twice(&it.price.region), &self.asked.region)),
             ("only", "Show", fixed(&ONLY, &self.asked.only)),
-            ("sort", "In order of", fixed(&SORTS, &self.asked.sort)),
+            ("sort", "Sort by", fixed(&SORTS, &self.asked.sort)),
         ]
     }
 
@@ -361,12 +361,12 @@ fn right(layout: &Layout) -> Right {
 /// What became of edits that somebody sent: where to go on, or why nothing changed.
 fn described(outcome: Outcome, summary: &str) -> Result<Response, Vec<String>> {
     let (sentence, next) = match outcome {
-        Outcome::At { .. } => (format!("Done: {summary}."), paths::Prices.to_string()),
+        Outcome::At { .. } => (format!("Saved: {summary}."), paths::Prices.to_string()),
         Outcome::Waits(change) => {
             (format!("Proposed: {summary}. An administrator decides."), to_change(change))
         }
         Outcome::Nothing | Outcome::Decided => {
-            ("Nothing changed: it was so before.".to_owned(), paths::Prices.to_string())
+            ("Nothing changed: this was saved before.".to_owned(), paths::Prices.to_string())
         }
         Outcome::Refused(problems) => return Err(problems.into_iter().map(|it| it.of).collect()),
         Outcome::Conflict(of) => return Err(of),

@@ -13,11 +13,11 @@ pub fn model(id: &str) -> String {
 /// Two words for a badge, and a sentence.
 pub fn mark(mark: &Mark, price: &Price) -> (&'static str, String) {
     match mark {
-        Mark::Stale { days } => ("old", format!("read {days} days ago: ask for it again")),
+        Mark::Stale { days } => ("old", format!("read {days} days ago: check the price again")),
         Mark::FarAbove { median, times } => (
             "far above",
             format!(
-                "{} times the median of {} prices of the same accelerator, {}: is it of one GPU and hour?",
+                "{} times the median of {} prices of the same accelerator, {}: check that the price is per GPU-hour",
                 filters::figure(*times, 1),
                 price.tier.name(),
                 filters::figure(*median, 2)

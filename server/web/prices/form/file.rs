@@ -65,24 +65,24 @@ impl Sent {
 
     fn read(&self, today: NaiveDate) -> Result<read::Read, String> {
         if self.name.is_empty() {
-            return Err("No file came along.".to_owned());
+            return Err("Choose a price file.".to_owned());
         }
         let texts =
             [("Supplier", &self.supplier), ("Source", &self.read_at), ("The name of the file", &self.name)];
         for (label, text) in texts {
             if text.contains('\0') {
-                return Err(format!("{label}: expected text without a NUL character."));
+                return Err(format!("{label}: remove the NUL character."));
             }
             if is_long(text) {
-                return Err(format!("{label}: expected {LONGEST} characters at most."));
+                return Err(format!("{label}: enter at most {LONGEST} characters."));
             }
         }
         let date = match self.read_on.as_str() {
             "" => today,
-            text => text.parse::<NaiveDate>().map_err(|_| "Read on: expected a date such as 2026-09-30.")?,
+            text => text.parse::<NaiveDate>().map_err(|_| "Read on: enter a date such as 2026-09-30.")?,
         };
         if date > today {
-            return Err("Read on: expected a day that is over, or today.".to_owned());
+            return Err("Read on: enter today or an earlier date.".to_owned());
         }
         let source = if self.read_at.is_empty() { self.name.clone() } else { self.read_at.clone() };
         let about = About { supplier: Some(self.supplier.clone()), date, source, today };
@@ -96,7 +96,7 @@ impl Sent {
         let edits = price_catalogue::edits_of_file(entries, prices.into_iter().map(|(_, it)| it).collect());
         if edits.len() > MOST_EDITS {
             let (name, found) = (&self.name, edits.len());
-            return Err(format!("{name}: it changes {found} prices, expected at most {MOST_EDITS}."));
+            return Err(format!("{name}: changes {found} prices; import at most {MOST_EDITS} at once."));
         }
         let known = count - edits.len();
         Ok((edits, Report { format: Some(format), rows, known, skipped, rejected, rejected_count }))
@@ -134,7 +134,7 @@ pub async fn load(
                 Outcome::Waits(change) | Outcome::At { change, .. } => {
                     return Ok(respond::see_other(to_change(change)));
                 }
-                _ => "Nothing of it changes the list.".to_owned(),
+                _ => "This changes no prices.".to_owned(),
             }
         }
         Err(sentence) => sentence,

@@ -67,7 +67,7 @@ impl Page {
     }
 
     fn ways(&self) -> Vec<(&'static str, &'static str)> {
-        let usual = ("", "as is usual of the tier");
+        let usual = ("", "usual for the tier");
         std::iter::once(usual).chain(Paid::ALL.map(|it| (it.as_str(), it.name()))).collect()
     }
 

@@ -99,7 +99,7 @@ impl Typed {
     pub(super) fn read(&self, fields: &mut Fields, today: NaiveDate) -> Option<Price> {
         let cells = self.cells();
         if self.source.trim().is_empty() {
-            fields.refuse("source", "Expected where it was read, or who offered it.");
+            fields.refuse("source", "Enter where the price was read, or who offered it.");
         }
         let mut writer = csv::Writer::from_writer(Vec::new());
         let written = writer
@@ -116,10 +116,10 @@ impl Typed {
         };
         for it in &found.rejected {
             let name = cells.iter().find(|(name, _)| *name == it.column).map_or("price", |it| it.0);
-            fields.refuse(name, format!("Expected {}.", it.expected));
+            fields.refuse(name, format!("Enter {}.", it.expected));
         }
         if !found.skipped.is_empty() {
-            let sentence = "Lists say 0 where something is not sold: enter what an hour of it costs.";
+            let sentence = "Enter a price above 0.";
             fields.refuse("price", sentence);
         }
         if fields.is_refused() {
@@ -143,7 +143,7 @@ impl Typed {
             .map(|mark| words::mark(mark, price).1)
             .collect();
         if !odd.is_empty() {
-            fields.refuse("price", format!("That is {}. Nothing is changed yet.", odd.join("; ")));
+            fields.refuse("price", format!("Check the price: {}. Nothing was saved yet.", odd.join("; ")));
             fields.refuse("sure", claim);
         }
     }
