@@ -70,7 +70,7 @@ impl Duration {
             let steps = Decimal::from(i64::try_from(self.steps()).unwrap_or_default());
             part.divide(steps, 1).unwrap_or_default().normalize()
         };
-        format!("{} to {} % of the hours", percent(step), percent(step + 1))
+        format!("{} to {}% of hours", percent(step), percent(step + 1))
     }
 
     fn draw_marks(&self, frame: &Frame, area: &Area<'_>) -> Drawn {
@@ -112,7 +112,7 @@ impl Duration {
                 _ => "label",
             };
             let at = [(end * f64::from(quarter) / 4.0, 0.0)];
-            draw(Mark::Text { class, text: &format!("{} %", quarter * 25), at, by: (0, 18) })?;
+            draw(Mark::Text { class, text: &format!("{}%", quarter * 25), at, by: (0, 18) })?;
         }
         Frame::name_range(&plot, (end, 0.0), &self.range)?;
         draw(Mark::Line { class: "base", ends: [(0.0, 0.0), (end, 0.0)] })
@@ -150,9 +150,9 @@ mod tests {
         let svg = chart().drawing();
         for part in [
             "class=\"segment s5\"",
-            "<title>0 to 25 % of the hours, On demand: 6 GPUs</title>",
-            "<title>75 to 100 % of the hours, Owned: 4 GPUs</title>",
-            ">50 %</text>",
+            "<title>0 to 25% of hours, On demand: 6 GPUs</title>",
+            "<title>75 to 100% of hours, Owned: 4 GPUs</title>",
+            ">50%</text>",
             ">GPUs</text>",
             ">Hours, the busiest first</text>",
             // Of no average.
@@ -170,7 +170,7 @@ mod tests {
     fn its_table_has_every_value() {
         let rows = chart().rows();
         assert_eq!(rows[0], ("the highest hour".to_owned(), vec![9.into(), 7.into()], 16.into()));
-        assert_eq!(rows[2], ("25 to 50 % of the hours".to_owned(), vec![8.into(), 2.into()], 10.into()));
+        assert_eq!(rows[2], ("25 to 50% of hours".to_owned(), vec![8.into(), 2.into()], 10.into()));
         let mut flat = chart();
         flat.layers.iter_mut().for_each(|it| it.highest = it.values[0]);
         assert!(!flat.drawing().contains("highest"), "nothing stands out");

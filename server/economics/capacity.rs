@@ -257,7 +257,7 @@ mod tests {
         let refused = Demand { target: Decimal::ZERO, ..demand("1", "0") }.size().unwrap_err();
         assert!(refused.to_string().contains("target"), "{refused}");
         let yearly = Demand { horizon_months: 60, ..demand("20000", "0.5") }.size().unwrap_err();
-        assert!(yearly.to_string().contains("is this of a year?"), "{yearly}");
+        assert!(yearly.to_string().contains("is this growth per year?"), "{yearly}");
         assert!(Demand { gpus_per_node: 0, ..Demand::default() }.full(8).is_err());
         assert!(Demand { unavailability: one(), ..Demand::default() }.order(8).is_err());
     }

@@ -87,7 +87,7 @@ impl Path {
 }
 
 /// What a text has to be to say how a price moves.
-const EXPECTED: &str = "expected a change a year such as -20 %, steps such as 12: 0.8, 24: 0.6, or months such as prices: 3.99, 3.50";
+const EXPECTED: &str = "enter a yearly change such as -20%, steps such as 12: 0.8, 24: 0.6, or monthly prices such as prices: 3.99, 3.50";
 
 impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

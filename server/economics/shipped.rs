@@ -23,8 +23,8 @@ impl Missing {
     /// What to write instead.
     pub fn message(&self, currency: &str) -> String {
         format!(
-            "expected a price in {currency}; the shipped default is {} {SHIPPED} of {OF_MACHINES}. Enter yours, or what a \
-             dollar is worth: dollar = {{ worth = …, date = …, source = \"…\" }}",
+            "expected a price in {currency}; the shipped default is {} {SHIPPED} of {OF_MACHINES}. Enter yours, or the \
+             value of a dollar: dollar = {{ worth = …, date = …, source = \"…\" }}",
             self.amount.normalize()
         )
     }

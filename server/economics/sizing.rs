@@ -249,9 +249,9 @@ mod tests {
         for (service, accelerator, field, words) in [
             (fp8.clone(), "nvidia-a100-sxm-80", "weights", "does not compute with 8-bit floats"),
             (service(0, 500), H100, "users", "expected 1"),
-            (service(10, 0), H100, "gpu_tokens_per_second", "as measured"),
-            (service(10, 5), H100, "gpu_tokens_per_second", "fewer tokens a second than one user"),
-            (service(10, 500), "", "accelerator", "memory is not known"),
+            (service(10, 0), H100, "gpu_tokens_per_second", "expected measured"),
+            (service(10, 5), H100, "gpu_tokens_per_second", "too slow for one user"),
+            (service(10, 500), "", "accelerator", "is unknown"),
             (
                 Service { gpus_per_replica: Some(1), ..service(10, 500) },
                 H100,

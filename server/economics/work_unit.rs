@@ -219,7 +219,7 @@ mod tests {
         let sparse = offer("B200", "14.24", "9000", Basis::SparseOperations);
         let refused = rank(&[dense.clone(), sparse.clone()]).unwrap_err();
         assert_eq!(refused.0[0].field, "offers.1.performance.basis");
-        assert!(refused.to_string().contains("half empty"), "{refused}");
+        assert!(refused.to_string().contains("with sparsity"), "{refused}");
         let bandwidth = offer("A100", "2", "2039", Basis::Bandwidth);
         assert!(rank(&[dense.clone(), bandwidth]).unwrap_err().to_string().contains("dense operations"));
         assert!(speedup(sparse.performance, dense.performance).is_err());

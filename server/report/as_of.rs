@@ -7,7 +7,7 @@ use crate::ledger;
 /// Why a question has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("sequence: there is no version {asked}; the latest is {current}.")]
+    #[error("sequence: version {asked} does not exist. The latest is {current}.")]
     NoSuchVersion { asked: i64, current: i64 },
     #[error(transparent)]
     Database(#[from] sqlx::Error),

@@ -122,7 +122,7 @@ impl Compared {
                 period.previous().name(),
             )),
             Self::SameDays { through, .. } => Some(format!(
-                "{} is stated up to {} and compared with the {}.",
+                "{} is billed up to {} and compared with the {}.",
                 period.name(),
                 named(*through),
                 match self.before(period) {

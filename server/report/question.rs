@@ -124,7 +124,7 @@ pub struct Question {
 
 /// A word that names no dimension or cost.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{found} is none of {expected}")]
+#[error("{found} is not valid. Use {expected}")]
 pub struct ParseQuestionError {
     pub found: String,
     pub expected: &'static str,
@@ -233,10 +233,10 @@ impl CostMetric {
     /// One sentence for a person.
     pub fn meaning(self) -> &'static str {
         match self {
-            Self::Billed => "what the invoice says",
+            Self::Billed => "as invoiced",
             Self::Effective => "amortized: commitments spread over the usage they cover",
             Self::Contracted => "at negotiated prices, before commitments",
-            Self::List => "at list prices",
+            Self::List => "at public list prices",
         }
     }
 }
@@ -287,7 +287,7 @@ impl Grouping {
             Self::Team => "Team".into(),
             Self::Project => "Project".into(),
             Self::Experiment => "Experiment".into(),
-            Self::CostCentre => "Cost centre".into(),
+            Self::CostCentre => "Cost center".into(),
             Self::Environment => "Environment".into(),
             Self::ModelSize => "Model size".into(),
             Self::Workload => "Workload".into(),
@@ -307,6 +307,8 @@ impl Grouping {
             Self::CommitmentStatus => "No commitment".into(),
             Self::Team => "Unallocated".into(),
             Self::Pool => "Not shared".into(),
+            // Scripts read it.
+            Self::CostCentre => "No cost centre".into(),
             other => format!("No {}", other.label().to_lowercase()),
         }
     }
@@ -454,7 +456,7 @@ impl FromStr for Sort {
         let by = SortBy::ALL.into_iter().find(|by| by.as_str() == name);
         by.map(|by| Self { by, is_reversed }).ok_or_else(|| ParseQuestionError {
             found: text.to_owned(),
-            expected: "name, cost, previous, change, hours, price, each with a - before it for the other way round",
+            expected: "name, cost, previous, change, hours or price, with - before it to reverse the order",
         })
     }
 }

@@ -61,7 +61,7 @@ fn months(stretches: &[Stretch], first: usize, last: usize) -> String {
     }
 }
 
-/// Teams that `now` are inside others, and then were not: `Vision and 2 teams inside it are visible to the leads of
+/// Teams that `now` are inside others, and then were not: `Vision and its 2 subteams are visible to the leads of
 /// Research`. Teams that one of the configurations lacks come and go with all that is theirs.
 fn seen(
     then: &MonthConfiguration<'_>,
@@ -99,8 +99,8 @@ fn seen(
             let inside = inside.filter(|team| gained.iter().any(|(other, _)| other == team)).count();
             let what = match inside {
                 0 => format!("{} is", name_of(now, handle)),
-                1 => format!("{} and the team inside it are", name_of(now, handle)),
-                many => format!("{} and {many} teams inside it are", name_of(now, handle)),
+                1 => format!("{} and its subteam are", name_of(now, handle)),
+                many => format!("{} and its {many} subteams are", name_of(now, handle)),
             };
             let it = if inside == 0 { "it" } else { "them" };
             let leads: Vec<&str> = leads.iter().map(|team| name_of(now, team)).collect();
@@ -121,7 +121,7 @@ fn called(then: &MonthConfiguration<'_>, now: &MonthConfiguration<'_>) -> Vec<St
         let projects =
             configuration.projects.iter().map(|it| ("Project", it.handle.clone(), it.name.clone()));
         let centres =
-            configuration.cost_centres.iter().map(|it| ("Cost centre", it.handle.clone(), it.name.clone()));
+            configuration.cost_centres.iter().map(|it| ("Cost center", it.handle.clone(), it.name.clone()));
         let experiments =
             configuration.experiments.iter().map(|it| ("Experiment", it.handle.clone(), it.name.clone()));
         let pools = configuration.pools.iter().map(|it| ("Shared cost", it.handle.clone(), it.name.clone()));
@@ -130,7 +130,7 @@ fn called(then: &MonthConfiguration<'_>, now: &MonthConfiguration<'_>) -> Vec<St
     let before = named(then);
     let renamed = named(now).into_iter().filter_map(|(kind, handle, name)| {
         let (.., old) = before.iter().find(|(other, known, _)| *other == kind && *known == handle)?;
-        (*old != name).then(|| format!("{kind} {old} is called {name}"))
+        (*old != name).then(|| format!("{kind} {old} is renamed to {name}"))
     });
     renamed.collect()
 }
@@ -140,14 +140,14 @@ fn booked(then: &MonthConfiguration<'_>, now: &MonthConfiguration<'_>) -> Vec<St
     let centre = |configuration: &MonthConfiguration<'_>, handle: Option<&str>| {
         let name =
             |handle: &str| configuration.cost_centre(handle).map_or(handle, |it| it.name.as_str()).to_owned();
-        handle.map_or_else(|| "no cost centre".to_owned(), name)
+        handle.map_or_else(|| "no cost center".to_owned(), name)
     };
     let mut found = Vec::new();
     for team in now.teams.iter().filter(|team| then.team(&team.handle).is_some()) {
         let (before, after) = (then.cost_centre_of(&team.handle), now.cost_centre_of(&team.handle));
         if before != after {
             let (before, after) = (centre(then, before), centre(now, after));
-            found.push(format!("What {} is charged is booked to {after} instead of {before}", team.name));
+            found.push(format!("Charges of {} are booked to {after} instead of {before}", team.name));
         }
     }
     for project in &now.projects {
@@ -190,7 +190,7 @@ fn budget(edit: &Edit, name: impl Fn(&Budget) -> String) -> Option<String> {
             months(&after)
         )),
         (Some(_), Some(after)) => Some(format!(
-            "The budget of {} stays {}; its months or what it warns at change.",
+            "The budget of {} stays {}; its months or thresholds change.",
             name(&after),
             amount(&after)
         )),
@@ -251,7 +251,7 @@ mod tests {
         assert_eq!(
             described(&[edit(2, into_research())]),
             [
-                "Vision and 2 teams inside it are visible to the leads of Research, whose statements and budgets count them."
+                "Vision and its 2 subteams are visible to the leads of Research, whose statements and budgets count them."
             ]
         );
         let alone = Entry::Team(team("tracking", None));
@@ -266,7 +266,7 @@ mod tests {
         assert_eq!(
             described(&since),
             [
-                "Vision and 2 teams inside it are visible to the leads of Research, whose statements and budgets count them \
+                "Vision and its 2 subteams are visible to the leads of Research, whose statements and budgets count them \
              from September 2026 on."
             ]
         );
@@ -279,7 +279,7 @@ mod tests {
         let booked = Team { cost_centre: Some("4711".into()), ..team("research", None) };
         assert_eq!(
             described(&[edit(1, Entry::Team(booked))]),
-            ["What Research is charged is booked to Models instead of no cost centre."]
+            ["Charges of Research are booked to Models instead of no cost center."]
         );
         let Some(Entry::Budget(budget)) = configuration().entries.remove(&6) else { panic!() };
         let more = Entry::Budget(Budget { amount: "120".parse().unwrap(), ..budget });

@@ -103,13 +103,13 @@ pub fn publishers(completeness: &[Completeness], is_provisional: bool) -> Vec<St
     names
 }
 
-/// `stated until September 28`: of a bill that is final and lacks days at the end of its month.
+/// `billed until September 28`: of a bill that is final and lacks days at the end of its month.
 fn short(scope: &Completeness, is_named: bool) -> Option<String> {
     let day = scope.last_day.filter(|_| !scope.is_provisional)?;
     let is_short = day.succ_opt().is_some_and(|next| next < scope.month.days().end);
     let is_named = is_named && !scope.billing_account.is_empty();
     let account = if is_named { format!("{} ", scope.billing_account) } else { String::new() };
-    is_short.then(|| format!("{account}stated until {}", day.format("%B %-d")))
+    is_short.then(|| format!("{account}billed until {}", day.format("%B %-d")))
 }
 
 #[cfg(test)]
@@ -129,12 +129,12 @@ mod tests {
             deliveries: Vec::new(),
         };
         let described = |scopes: &[Completeness]| publishers(scopes, false).join(", ");
-        assert_eq!(described(&[scope("a", false, "2026-09-28")]), "NeoCloud (stated until September 28)");
+        assert_eq!(described(&[scope("a", false, "2026-09-28")]), "NeoCloud (billed until September 28)");
         assert_eq!(described(&[scope("a", false, "2026-09-30")]), "NeoCloud");
         assert_eq!(described(&[scope("a", false, "")]), "NeoCloud", "it states no days");
         assert_eq!(
             described(&[scope("a", false, "2026-09-28"), scope("b", true, "2026-09-20")]),
-            "NeoCloud (1 of 2; a stated until September 28)"
+            "NeoCloud (1 of 2; a billed until September 28)"
         );
     }
 }

@@ -63,15 +63,11 @@ pub fn hours(amount: impl Bare<Decimal>, _: &dyn Values) -> Result<String> {
     Ok(figure(amount.bare(), 1))
 }
 
-/// A share as a percentage of one decimal: `0.1234` is `12.3 %`.
+/// A share as a percentage of one decimal: `0.1234` is `12.3%`.
 #[askama::filter_fn]
 pub fn percent(share: impl Bare<Decimal>, _: &dyn Values) -> Result<String> {
     let hundredfold = share.bare().times(100);
-    Ok(if hundredfold.is_zero() {
-        "–".to_owned()
-    } else {
-        format!("{}{THIN}%", grouped(hundredfold.round(1)))
-    })
+    Ok(if hundredfold.is_zero() { "–".to_owned() } else { format!("{}%", grouped(hundredfold.round(1))) })
 }
 
 /// A change, with its sign: `+1,204.10`, `−3.00`, `–`.
@@ -197,7 +193,7 @@ impl Delta {
         direction_of(self.amount)
     }
 
-    /// `+1,204.10 (+12.3 %)`, `−3.00`, `unchanged`.
+    /// `+1,204.10 (+12.3%)`, `−3.00`, `unchanged`.
     pub fn sentence(&self) -> String {
         if self.amount.is_zero() {
             return "unchanged".to_owned();
@@ -205,7 +201,7 @@ impl Delta {
         let sign = if self.class() == "rise" { "+" } else { "" };
         let amount = figure(self.amount, 2);
         match self.ratio {
-            Some(ratio) => format!("{sign}{amount} ({sign}{}{THIN}%)", grouped(ratio.times(100).round(1))),
+            Some(ratio) => format!("{sign}{amount} ({sign}{}%)", grouped(ratio.times(100).round(1))),
             None => format!("{sign}{amount}"),
         }
     }

@@ -102,7 +102,7 @@ pub async fn enter(
             let it = answers.reconciliation(&mut db, period, None).await?;
             return Ok(back(period, &said(&it, &invoice)));
         }
-        fields.refuse("number", "There is an invoice of that number already. Remove it first to change it.");
+        fields.refuse("number", "This invoice number exists already. To change it, remove it first.");
     }
     respond::refused(Page { layout, period, it, fields })
 }
@@ -110,16 +110,15 @@ pub async fn enter(
 impl InvoiceForm {
     fn read(&self, it: &Reconciliation, fields: &mut Fields) -> Option<NewInvoice> {
         let line = it.lines.iter().find(|line| line.name() == self.line);
-        let line = fields.check("line", line.ok_or("Choose the account and month that it is for."));
+        let line = fields.check("line", line.ok_or("Choose an account and month."));
         let number = match self.number.trim() {
-            "" => Err("Expected the number on the invoice."),
-            number if number.chars().count() > LONGEST_NUMBER => Err("Expected at most 80 characters."),
+            "" => Err("Enter the invoice number."),
+            number if number.chars().count() > LONGEST_NUMBER => Err("Enter at most 80 characters."),
             number => Ok(number.to_owned()),
         };
         let number = fields.check("number", number);
-        let amount = amount(&self.amount).ok_or(
-            "Expected an amount with a point before cents and nothing between thousands: 12920931.15.",
-        );
+        let amount =
+            amount(&self.amount).ok_or("Enter an amount without thousands separators, such as 12920931.15.");
         let amount = fields.check("amount", amount);
         let line = line?;
         let total = Money { amount: amount?, currency: line.in_ledger.currency.clone() };
@@ -134,11 +133,11 @@ fn said(it: &Reconciliation, invoice: &NewInvoice) -> String {
         .iter()
         .find(|line| line.scope_id == invoice.scope_id && line.in_ledger.currency == invoice.total.currency);
     let agrees = match line.map(|line| line.agreement) {
-        Some(Agreement::Agrees) => "It agrees with the ledger.",
-        Some(Agreement::AgreesWithoutTax) => "It agrees with the ledger without its tax.",
-        _ => "It differs from the ledger.",
+        Some(Agreement::Agrees) => "It matches the charges.",
+        Some(Agreement::AgreesWithoutTax) => "It matches the charges without tax.",
+        _ => "It differs from the charges.",
     };
-    format!("Invoice {} is entered. {agrees}", invoice.number)
+    format!("Invoice {} entered. {agrees}", invoice.number)
 }
 
 #[derive(Deserialize)]
@@ -155,8 +154,8 @@ pub async fn remove(
 ) -> Result {
     let removed = ledger::remove_invoice(&mut db, form.invoice, &by, now).await?;
     let sentence = removed.map_or_else(
-        || "Nothing changed: there is no such invoice.".to_owned(),
-        |number| format!("Invoice {number} is removed."),
+        || "Nothing changed: this invoice does not exist.".to_owned(),
+        |number| format!("Invoice {number} removed."),
     );
     Ok(back(path.period, &sentence))
 }
@@ -240,11 +239,11 @@ impl ReconciledLine {
     /// A word and its look.
     pub fn state(&self) -> (&'static str, &'static str) {
         match self.agreement {
-            Agreement::Agrees => ("Agrees", "good"),
-            Agreement::AgreesWithoutTax => ("Agrees without tax", "good"),
+            Agreement::Agrees => ("Matches", "good"),
+            Agreement::AgreesWithoutTax => ("Matches without tax", "good"),
             Agreement::Differs => ("Differs", "bad"),
-            Agreement::NoInvoice => ("No invoice entered", ""),
-            Agreement::Own => ("Own, none expected", ""),
+            Agreement::NoInvoice => ("No invoice", ""),
+            Agreement::Own => ("On-prem", ""),
         }
     }
 
@@ -252,12 +251,12 @@ impl ReconciledLine {
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         if self.rejected_rows > 0 {
-            remarks.push(format!("{} rows of its imports could not be read", self.rejected_rows));
+            remarks.push(format!("{} rows could not be read", self.rejected_rows));
         }
         match (self.is_provisional, self.agreement) {
             (false, _) => {}
-            (true, Agreement::Own) => remarks.push("published before it was over".to_owned()),
-            (true, _) => remarks.push("its file names no invoice yet".to_owned()),
+            (true, Agreement::Own) => remarks.push("published before the month ended".to_owned()),
+            (true, _) => remarks.push("provisional: no invoice number in the file yet".to_owned()),
         }
         remarks
     }

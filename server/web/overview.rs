@@ -112,8 +112,7 @@ fn cost(pairs: &[(String, String)]) -> Result<CostMetric> {
     for (name, value) in pairs {
         if name != "cost" {
             return Err(Error::BadRequest(format!(
-                "{name}: the overview takes cost alone. Ask for everything else at an address such as \
-                 /spend/2026-09."
+                "{name} cannot be used here; only cost can. For other questions use an address such as /spend/2026-09."
             )));
         }
         cost = value.parse().map_err(|error| Error::BadRequest(format!("cost: {error}.")))?;
@@ -126,34 +125,31 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
     let delivery = |id: i64| paths::Delivery { delivery: id }.to_string();
     match attention {
         Attention::Waiting { delivery: id, files, since } => Item {
-            state: "Waiting",
+            state: "Needs review",
             kind: "wait",
             sentence: format!(
-                "Import {id} ({}) of {} is active once someone says whether it replaces or adds.",
+                "Import {id} ({}) of {} needs review: it may replace an active import or add to it.",
                 named(files),
                 day(since)
             ),
             href: delivery(*id),
-            act: "Decide",
+            act: "Review import",
         },
         Attention::Failed { batch, files, since } => Item {
             state: "Failed",
             kind: "bad",
             sentence: format!("The upload of {} failed on {}.", named(files), day(since)),
             href: paths::Batch { batch: *batch }.to_string(),
-            act: "Try again or cancel",
+            act: "Retry or cancel",
         },
         Attention::Proposed { changes } => {
-            proposed(*changes, "the allocation", super::changes::list::proposed(Kind::Allocation), may_decide)
+            proposed(*changes, "allocation", super::changes::list::proposed(Kind::Allocation), may_decide)
         }
-        Attention::AssetRegisterProposed { changes } => proposed(
-            *changes,
-            "our own clusters",
-            super::changes::list::proposed(Kind::AssetRegister),
-            may_decide,
-        ),
+        Attention::AssetRegisterProposed { changes } => {
+            proposed(*changes, "clusters", super::changes::list::proposed(Kind::AssetRegister), may_decide)
+        }
         Attention::PricesProposed { changes } => {
-            proposed(*changes, "the prices", super::changes::list::proposed(Kind::Prices), may_decide)
+            proposed(*changes, "prices", super::changes::list::proposed(Kind::Prices), may_decide)
         }
         Attention::Rejected { delivery: id, rows, months } => Item {
             state: "Incomplete",
@@ -165,35 +161,38 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
                 listed(months)
             ),
             href: delivery(*id),
-            act: "See which and why",
+            act: "Show rejected rows",
         },
         Attention::Shrank { delivery: id, lost_by, provider, billing_account, month, loss } => Item {
-            state: "Shrank",
+            state: "Smaller",
             kind: "bad",
             sentence: format!(
-                "{} of {provider} {billing_account} has lost {loss} since import {lost_by} replaced what it held.",
+                "Import {lost_by} reduced {} of {provider} {billing_account} by {loss}.",
                 month.name(),
             ),
             href: delivery(*id),
-            act: "See what is missing and say why",
+            act: "Review what is missing",
         },
         Attention::Absent { provider, billing_account, month } if provider == onprem::PROVIDER => Item {
-            state: "Absent",
-            kind: "wait",
-            sentence: format!("{} of our own cluster {billing_account} is not published yet.", month.name()),
-            href: clusters::cluster::to_month(billing_account, *month),
-            act: "See its bill",
-        },
-        Attention::Absent { provider, billing_account, month } => Item {
-            state: "Absent",
+            state: "Missing",
             kind: "wait",
             sentence: format!(
-                "{provider} billed account {billing_account} in {}, and {} has nothing of it yet.",
+                "The bill of cluster {billing_account} for {} is not published yet.",
+                month.name()
+            ),
+            href: clusters::cluster::to_month(billing_account, *month),
+            act: "Open bill",
+        },
+        Attention::Absent { provider, billing_account, month } => Item {
+            state: "Missing",
+            kind: "wait",
+            sentence: format!(
+                "{provider} account {billing_account} was billed in {}, but has no charges in {} yet.",
                 month.previous().name(),
                 month.name()
             ),
             href: paths::Imports.to_string(),
-            act: "Import its bill",
+            act: "Import bill",
         },
         Attention::Cluster { cluster, name, state, months } => {
             let months_are = listed(months);
@@ -201,25 +200,22 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
                 Stands::New => (
                     "Not published",
                     "wait",
-                    format!(
-                        "{months_are} of our own cluster {name} {} over and not published yet.",
-                        are(months)
-                    ),
-                    "See and publish",
+                    format!("{months_are} of cluster {name} {} over and not published yet.", are(months)),
+                    "Review and publish",
                 ),
                 Stands::Gone => (
                     "Differs",
                     "bad",
                     format!(
-                        "{months_are} of our own cluster {name}: the asset register has nothing any more, and what was published is still active."
+                        "{months_are} of cluster {name}: published, but no longer in the asset register."
                     ),
-                    "See and publish",
+                    "Review and publish",
                 ),
                 _ => (
                     "Differs",
                     "bad",
                     format!(
-                        "{months_are} of our own cluster {name}: what is published differs from the asset register."
+                        "{months_are} of cluster {name}: the published bill differs from the asset register."
                     ),
                     "Compare and publish",
                 ),
@@ -230,55 +226,55 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
             state: "No rate",
             kind: "bad",
             sentence: format!(
-                "Amounts in {currency} of {} are not included: there is no exchange rate.",
+                "Amounts in {currency} of {} are left out: there is no exchange rate.",
                 listed(months)
             ),
             href: paths::Rates.to_string(),
-            act: if months.len() == 1 { "Enter the rate" } else { "Enter the rates" },
+            act: if months.len() == 1 { "Enter rate" } else { "Enter rates" },
         },
         Attention::Invoice { provider, billing_account, month, difference } => Item {
             state: "Differs",
             kind: "bad",
             sentence: format!(
-                "The invoices of {provider} {billing_account} for {} are {} {} {} the ledger.",
+                "The invoices of {provider} {billing_account} for {} are {} {} {} its charges.",
                 month.name(),
                 filters::figure(difference.amount.abs(), 2),
                 difference.currency,
                 if difference.amount.is_negative() { "below" } else { "above" },
             ),
             href: paths::Invoices { period: (*month).into() }.to_string(),
-            act: "Compare",
+            act: "Compare invoices",
         },
         Attention::Budget { budget, name, period, spent, amount, reached, forecast } => Item {
             state: "Budget",
             kind: if spent.amount > amount.amount { "bad" } else { "wait" },
             sentence: format!(
-                "{name} has spent {} of {} {} in {}, {} %{}.",
+                "{name} has spent {} of {} {} in {}, {}%{}.",
                 filters::figure(spent.amount, 2),
                 filters::figure(amount.amount, 2),
                 amount.currency,
                 period.name(),
                 filters::figure(reached.times(100), 1),
                 match forecast {
-                    Some(expected) => format!("; {} are expected for its end", filters::figure(*expected, 2)),
+                    Some(expected) => format!("; forecast {}", filters::figure(*expected, 2)),
                     None => String::new(),
                 }
             ),
             href: paths::Budget { budget: *budget }.to_string(),
-            act: "See its days and forecast",
+            act: "Open budget",
         },
         Attention::Provisional { provider, month, accounts } => Item {
             state: "Provisional",
             kind: "wait",
             sentence: format!(
-                "{} is still without an invoice for {} of {provider}.",
+                "{} has no invoice yet for {} of {provider}.",
                 month.name(),
                 counted(*accounts as i64, "account")
             ),
             href: Asked::default()
                 .only(&Grouping::Provider, Some(provider))
                 .link(paths::Spend { period: (*month).into() }),
-            act: "See the month, and import its final bill",
+            act: "Open month",
         },
     }
 }
@@ -288,13 +284,13 @@ fn proposed(changes: i64, of: &str, href: String, may_decide: bool) -> Item {
         state: "Proposed",
         kind: "wait",
         sentence: format!(
-            "{} of {of} {} for {}.",
+            "{} to {of} {} for {}.",
             counted(changes, "proposed change"),
-            if changes == 1 { "waits" } else { "wait" },
-            if may_decide { "you" } else { "an administrator" },
+            if changes == 1 { "is waiting" } else { "are waiting" },
+            if may_decide { "your review" } else { "review" },
         ),
         href,
-        act: if may_decide { "Look and decide" } else { "See which" },
+        act: if may_decide { "Review changes" } else { "View changes" },
     }
 }
 
@@ -304,7 +300,7 @@ fn counted(n: i64, what: &str) -> String {
 }
 
 fn day(at: &DateTime<Utc>) -> String {
-    at.format("%-d %b %Y").to_string()
+    at.format("%b %-d, %Y").to_string()
 }
 
 fn named(files: &[String]) -> String {

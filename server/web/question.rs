@@ -60,7 +60,7 @@ impl Default for Asked {
 }
 
 fn too_many(what: &str, found: usize, most: usize) -> Error {
-    Error::BadRequest(format!("Use at most {most} {what} in the address; found {found}."))
+    Error::BadRequest(format!("The address has {found} {what} to filter by. Use at most {most}."))
 }
 
 impl Asked {
@@ -95,7 +95,8 @@ impl Asked {
                     let dimension = dimension.parse().map_err(|_| {
                         let known = Grouping::FIXED.map(|it| it.to_string()).join(", ");
                         Error::BadRequest(format!(
-                            "{name}: not a filter. Use {known} or tag:KEY, with not: before to exclude."
+                            "{name} is not a dimension to filter by. Use {known} or tag:KEY; put not: before one to \
+                             leave out its values."
                         ))
                     })?;
                     filters.push(Filter { dimension, values: vec![value], leaves_out });
@@ -125,7 +126,7 @@ impl Asked {
     pub fn read_only(pairs: Vec<(String, String)>, names: &str) -> Result<Self, Error> {
         if let Some((name, _)) = pairs.iter().find(|(name, _)| !names.split(' ').any(|known| known == name)) {
             let known = names.replace(' ', ", ");
-            return Err(Error::BadRequest(format!("{name}: not allowed in this address. Use {known}.")));
+            return Err(Error::BadRequest(format!("{name} cannot be used in this address. Use {known}.")));
         }
         Self::read(pairs)
     }

@@ -158,9 +158,9 @@ fn bridge(variance: &Variance) -> chart::Stack {
     chart::Stack {
         title: format!("{}: parts of the change", variance.cost.label()),
         description: format!(
-            "Why {} differs from {}; the table below has the same figures.",
-            variance.period.name(),
-            variance.previous_period.name()
+            "Parts of the change from {} to {}; the table below has the same figures.",
+            variance.previous_period.name(),
+            variance.period.name()
         ),
         unit: variance.currency.as_ref().map(ToString::to_string).unwrap_or_default(),
         buckets: parts

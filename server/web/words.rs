@@ -8,23 +8,23 @@ use crate::money::{Currency, Decimal};
 /// Decimals of a price of a kWh, which is a fraction of a unit.
 pub(super) const FINE: u8 = 4;
 
-/// A figure with its unit: `250,000.00 USD a year`, `80.0 %`.
+/// A figure with its unit: `250,000.00 USD a year`, `80%`.
 pub(super) fn stated(value: Decimal, unit: Unit, money: &str) -> String {
-    let percent = |value: Decimal| format!("{} %", number(value.times(100), 2));
+    let percent = |value: Decimal| format!("{}%", number(value.times(100), 2));
     match unit {
         Unit::Money => format!("{} {money}", amount(value, 2)),
         Unit::MoneyPerYear => format!("{} {money} a year", amount(value, 2)),
         Unit::MoneyPerMonth => format!("{} {money} a month", amount(value, 2)),
-        Unit::MoneyPerHour => format!("{} {money} an hour", amount(value, FINE)),
-        Unit::MoneyPerKwh => format!("{} {money} a kWh", amount(value, FINE)),
-        Unit::MoneyPerKwMonth => format!("{} {money} a kW and month", amount(value, 2)),
+        Unit::MoneyPerHour => format!("{} {money} per hour", amount(value, FINE)),
+        Unit::MoneyPerKwh => format!("{} {money} per kWh", amount(value, FINE)),
+        Unit::MoneyPerKwMonth => format!("{} {money} per kW and month", amount(value, 2)),
         Unit::MoneyPerWeek => format!("{} {money} a week", amount(value, 2)),
-        Unit::MoneyPerGibibyte => format!("{} {money} a GiB", amount(value, FINE)),
-        Unit::MoneyPerGigabyteHour => format!("{} {money} a GB and hour", amount(value, 6)),
-        Unit::MoneyPerUnitOfWork => format!("{} {money} a unit of work", amount(value, FINE)),
-        Unit::MoneyPerGigabyte => format!("{} {money} a GB", amount(value, FINE)),
-        Unit::MoneyPerMillionTokens => format!("{} {money} a million tokens", amount(value, FINE)),
-        Unit::MoneyPerPetaflopHour => format!("{} {money} an hour at a petaflop", amount(value, FINE)),
+        Unit::MoneyPerGibibyte => format!("{} {money} per GiB", amount(value, FINE)),
+        Unit::MoneyPerGigabyteHour => format!("{} {money} per GB and hour", amount(value, 6)),
+        Unit::MoneyPerUnitOfWork => format!("{} {money} per unit of work", amount(value, FINE)),
+        Unit::MoneyPerGigabyte => format!("{} {money} per GB", amount(value, FINE)),
+        Unit::MoneyPerMillionTokens => format!("{} {money} per million tokens", amount(value, FINE)),
+        Unit::MoneyPerPetaflopHour => format!("{} {money} per petaflop-hour", amount(value, FINE)),
         Unit::Kilowatts => format!("{} kW", number(value, 2)),
         Unit::Minutes => format!("{} minutes", number(value, finer(value, 1))),
         Unit::Hours => format!("{} hours", number(value, finer(value, 1))),
@@ -34,13 +34,13 @@ pub(super) fn stated(value: Decimal, unit: Unit, money: &str) -> String {
         Unit::Weeks => format!("{} weeks", number(value, 1)),
         Unit::Gigabytes => format!("{} GB", number(value, 2)),
         Unit::Gibibytes => format!("{} GiB", number(value, 2)),
-        Unit::GigabytesPerSecond => format!("{} GB a second", number(value, 1)),
-        Unit::GigabitsPerSecond => format!("{} Gbit a second", number(value, 1)),
+        Unit::GigabytesPerSecond => format!("{} GB/s", number(value, 1)),
+        Unit::GigabitsPerSecond => format!("{} Gbit/s", number(value, 1)),
         Unit::Teraflops => format!("{} TFLOPS", number(value, 1)),
         Unit::Bytes => format!("{} bytes", number(value, 0)),
         Unit::Tokens => format!("{} tokens", number(value, 0)),
-        Unit::TokensPerSecond => format!("{} tokens a second", number(value, 1)),
-        Unit::PerHour => format!("{} an hour", number(value, finer(value, FINE))),
+        Unit::TokensPerSecond => format!("{} tokens per second", number(value, 1)),
+        Unit::PerHour => format!("{} per hour", number(value, finer(value, FINE))),
         Unit::Share => percent(value),
         Unit::SharePerYear => format!("{} a year", percent(value)),
         Unit::Number => number(value, FINE),
@@ -76,16 +76,16 @@ pub(super) fn finding(finding: &Finding) -> String {
 
 /// From when on owning costs less than a price, or what a commitment is against it.
 pub(super) fn break_even(against: &BreakEven) -> String {
-    let percent = |share: Decimal| format!("{} %", number(share.times(100), 1));
+    let percent = |share: Decimal| format!("{}%", number(share.times(100), 1));
     match against {
         BreakEven::PerUse { verdict: Verdict::At { utilization }, .. } => {
-            format!("from {} utilization on", percent(*utilization))
+            format!("from {} utilization", percent(*utilization))
         }
         BreakEven::PerUse { verdict: Verdict::Never { would_take: Some(share) }, .. } => {
-            format!("never: it would take {}", percent(*share))
+            format!("never: it would take {} utilization", percent(*share))
         }
         BreakEven::PerUse { verdict: Verdict::Never { would_take: None }, .. } => {
-            "never: an hour’s energy costs more".to_owned()
+            "never: the electricity alone costs more".to_owned()
         }
         BreakEven::Committed { verdict, ratio: Some(ratio), price: Some(price) } => {
             let when = match verdict {
@@ -94,7 +94,7 @@ pub(super) fn break_even(against: &BreakEven) -> String {
                 Within::Never | Within::Undefined => "at no utilization".to_owned(),
             };
             let (ratio, price) = (number(*ratio, 2), figure(*price, 2));
-            format!("{when}: owning is {ratio} times it; even at {price} an hour")
+            format!("{when}: owning costs {ratio} times as much; equal at {price} per hour")
         }
         BreakEven::PerUse { verdict: Verdict::Undefined, .. } | BreakEven::Committed { .. } => {
             "undefined: nothing is owned".to_owned()
@@ -112,16 +112,16 @@ mod tests {
         for (value, unit, text) in [
             ("375000", Unit::Money, "375,000.00 USD"),
             ("0", Unit::Money, "0 USD"),
-            ("3.50804", Unit::MoneyPerHour, "3.5080 USD an hour"),
-            ("0.1", Unit::SharePerYear, "10 % a year"),
-            ("0.76", Unit::Share, "76 %"),
+            ("3.50804", Unit::MoneyPerHour, "3.5080 USD per hour"),
+            ("0.1", Unit::SharePerYear, "10% a year"),
+            ("0.76", Unit::Share, "76%"),
             ("2.9064", Unit::Years, "2.91 years"),
             ("8760.0", Unit::Hours, "8,760 hours"),
             ("0.016666666667", Unit::Hours, "0.017 hours"),
             ("9.34", Unit::Hours, "9.3 hours"),
             ("0", Unit::Hours, "0 hours"),
-            ("0.00022262", Unit::PerHour, "0.00022 an hour"),
-            ("0.02", Unit::PerHour, "0.02 an hour"),
+            ("0.00022262", Unit::PerHour, "0.00022 per hour"),
+            ("0.02", Unit::PerHour, "0.02 per hour"),
             ("0.40211480362537", Unit::Number, "0.4021"),
             ("8.4", Unit::Kilowatts, "8.4 kW"),
         ] {
@@ -139,20 +139,23 @@ mod tests {
             price: Some(number(price)),
         };
         for (break_even, text) in [
-            (per_use(Verdict::At { utilization: number("0.41333") }), "from 41.3 % utilization on"),
-            (per_use(Verdict::Never { would_take: Some(number("1.2")) }), "never: it would take 120 %"),
-            (per_use(Verdict::Never { would_take: None }), "never: an hour’s energy costs more"),
+            (per_use(Verdict::At { utilization: number("0.41333") }), "from 41.3% utilization"),
+            (
+                per_use(Verdict::Never { would_take: Some(number("1.2")) }),
+                "never: it would take 120% utilization",
+            ),
+            (per_use(Verdict::Never { would_take: None }), "never: the electricity alone costs more"),
             (
                 committed(Within::Always, "0.5416", "2.8435"),
-                "at any utilization: owning is 0.54 times it; even at 2.84 an hour",
+                "at any utilization: owning costs 0.54 times as much; equal at 2.84 per hour",
             ),
             (
                 committed(Within::Never, "1.51", "3.72"),
-                "at no utilization: owning is 1.51 times it; even at 3.72 an hour",
+                "at no utilization: owning costs 1.51 times as much; equal at 3.72 per hour",
             ),
             (
                 committed(Within::Below { utilization: number("0.5") }, "1.01", "3.32"),
-                "below 50 % utilization: owning is 1.01 times it; even at 3.32 an hour",
+                "below 50% utilization: owning costs 1.01 times as much; equal at 3.32 per hour",
             ),
         ] {
             assert_eq!(super::break_even(&break_even), text);

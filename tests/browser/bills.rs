@@ -91,13 +91,13 @@ async fn a_month_that_was_made_smaller_is_on_the_overview_until_it_is_explained(
     page.click("button", "Replace").await;
     page.see("A month became smaller").await;
     page.go("/overview").await;
-    page.click("link", "See what is missing and say why").await;
+    page.click("link", "Review what is missing").await;
     page.arrive("/imports/2").await;
     page.fill("Why is the month smaller?", "One row was there twice.").await;
     page.click("button", "Save").await;
     page.see("Saved.").await;
     page.see("One row was there twice.").await;
     page.go("/overview").await;
-    assert!(!page.is_shown("See what is missing").await);
+    assert!(!page.is_shown("Review what is missing").await);
     assert_eq!(page.complaints().await, [""; 0]);
 }

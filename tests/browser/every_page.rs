@@ -203,8 +203,8 @@ async fn every_page_is_sound_in_both_themes_and_at_every_width(db: PgPool) {
     page.go("/invoices/2026-09").await;
     page.fill("Invoice number", "A-1").await;
     page.fill("Total, with tax", "3000").await;
-    page.click("button", "Enter").await;
-    page.see("It differs from the ledger.").await;
+    page.click("button", "Enter invoice").await;
+    page.see("It differs from the charges.").await;
     allocate(&site).await;
     own(&site).await;
     page.go("/clusters/h100-east/2026-09").await;

@@ -21,7 +21,7 @@ async fn the_first_visitor_becomes_the_first_administrator(db: PgPool) {
     page.fill("Password", "a few words in a row").await;
     page.click("button", "Create account").await;
     page.see("Ada").await;
-    page.see("Nothing is imported").await;
+    page.see("No bills imported yet").await;
     assert_eq!(page.complaints().await.iter().filter(|said| !said.contains("422")).count(), 0);
 
     // The link worked once.

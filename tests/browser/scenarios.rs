@@ -26,9 +26,9 @@ async fn the_answer_follows_a_number_and_the_way_back_undoes_it(db: PgPool) {
     page.until("location.search == '?set=/months=7'", "the address says so").await;
     page.fill("Compared over", "700").await;
     page.ask(LEAVE).await;
-    page.see("There is no answer yet").await;
+    page.see("No result yet").await;
     page.until(
-        "document.querySelector('#n-months').innerText.includes('expected 1 to 120 months')",
+        "document.querySelector('#n-months').innerText.includes('Enter 1 to 120 months')",
         "it is told beside the field",
     )
     .await;
@@ -52,13 +52,13 @@ async fn the_answer_follows_a_number_and_the_way_back_undoes_it(db: PgPool) {
     // What was typed to keep it under stays, whatever the answer is.
     page.ask("document.querySelector('#keep #name').value = 'What if'").await;
     page.ask(&months("700")).await;
-    page.until(&format!("{note}.includes('expected 1 to 120')"), "it is told beside the field").await;
+    page.until(&format!("{note}.includes('Enter 1 to 120')"), "it is told beside the field").await;
     page.ask(&months("8")).await;
     page.until(&format!("{ANSWER}.includes('over 8 months')"), "there is an answer").await;
     page.until(&format!("{note} == ''"), "and nothing beside the field").await;
     assert!(page.complaints().await.is_empty());
     page.until("document.querySelector('#keep #name').value == 'What if'", "it is there still").await;
-    page.click("button", "Save it").await;
+    page.click("button", "Save").await;
     page.arrive("/scenarios/1").await;
     page.see("“What if” is saved.").await;
 }
@@ -86,7 +86,7 @@ async fn what_options_come_to_is_seen_without_scrolling(db: PgPool) {
     page.go("/scenarios/templates/base-and-burst").await;
     assert_eq!(page.ask(CUT).await, serde_json::json!([]));
     page.set_width(390).await;
-    assert_eq!(page.ask(CUT).await, serde_json::json!(["Every cost of every option"]));
+    assert_eq!(page.ask(CUT).await, serde_json::json!(["Cost breakdown of every option"]));
     // Where one scrolls, one still sees of what a figure is.
     let left = "document.querySelector('#costs .total th').getBoundingClientRect().left";
     let before = page.ask(left).await;
@@ -116,7 +116,7 @@ async fn an_option_that_is_added_is_where_one_looks(db: PgPool) {
             page.until("location.hash == '#option-5'", "the address says where").await;
             page.until(SEEN, "it is open and in view").await;
             page.until("document.activeElement.id == 'option-5'", "one goes on there").await;
-            page.see("It starts from the cheapest listed price on demand").await;
+            page.see("Starts from the cheapest listed on-demand price").await;
         }
     }
 }
@@ -128,7 +128,8 @@ async fn charts_follow_an_edit_and_lead_to_what_matters(db: PgPool) {
     site.person("ada@example.org", Role::Finance, &[]).await;
     page.sign_in("ada@example.org").await;
     page.go("/scenarios/templates/ten-nodes").await;
-    page.until(&format!("{PAID}.includes('On demand, Lambda has paid least')"), "what one sees").await;
+    page.until(&format!("{PAID}.includes('On demand, Lambda has the lowest payments')"), "what one sees")
+        .await;
     // What would turn it opens the field where it is changed.
     let field = "document.querySelector('#f-option-4-place-0-on_demand-price')";
     page.until(&format!("!{field}.checkVisibility()"), "it is folded away").await;

@@ -362,7 +362,7 @@ async fn by_hours_owned(app: &mut TestApp) {
     let page = app.get("/teams/vision/2026-09").await.body;
     assert_eq!(
         html::text(&page, "#owned summary"),
-        "Why an on-prem GPU-hour costs Vision 5.21 and everyone 5.21"
+        "Why an on-prem GPU-hour costs Vision 5.21 and the organization 5.21"
     );
     assert_eq!(
         html::texts(&page, "#owned tfoot tr > *"),
@@ -370,7 +370,7 @@ async fn by_hours_owned(app: &mut TestApp) {
     );
     let nlp = ask(app, "/teams/nlp/2026-09.json").await;
     assert_eq!((&nlp["owned_price"], &nlp["shared_costs"]), (&Value::Null, &json!([])));
-    assert!(!app.get("/teams/nlp/2026-09").await.body.contains("hour owned"));
+    assert!(!app.get("/teams/nlp/2026-09").await.body.contains("Why an on-prem GPU-hour"));
     let billed = ask(app, "/teams/vision/2026-09.json?cost=billed").await;
     assert_eq!(billed["owned_price"], Value::Null);
 
@@ -448,7 +448,7 @@ async fn what_an_hour_owned_costs_is_told_part_by_part(db: PgPool) {
     );
     assert_eq!(
         html::texts(&page, "#owned tbody tr:nth-child(3) > *"),
-        ["Direct, all of it", "107.00", "4.458333", "3.400000", "1.058333"]
+        ["Direct, total", "107.00", "4.458333", "3.400000", "1.058333"]
     );
     ledger.assert_balanced().await;
 }

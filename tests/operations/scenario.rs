@@ -118,9 +118,9 @@ fn what_the_page_warns_of_is_printed_with_field_and_line() {
     let described = String::from_utf8(compare(&text, &[]).stderr).unwrap();
     for expected in [
         "option[0].place[0].on_demand.date (line 12): 2023-07-31: that is ",
-        "days ago: ask for it again",
-        "option[0].place[0].on_demand.price (line 12): 98.32: that is ",
-        "is it of one GPU and hour, not of a machine?",
+        "days old; update it",
+        "option[0].place[0].on_demand.price (line 12): 98.32: ",
+        "is it the price of a whole machine?",
     ] {
         assert!(described.contains(expected), "{expected} is not in {described}");
     }

@@ -85,7 +85,7 @@ async fn a_budget_is_compared_with_what_was_spent_and_will_be(db: PgPool) {
     let id = add(&mut finance, &budget("team:vision", "400", "2026-08")).await;
     assert_eq!(
         html::text(&finance.get(PAGE).await.body, ".flash"),
-        "There is a new budget of team Vision: 400.00 USD a month from 2026-08. An administrator can undo this \
+        "Added: budget of team Vision: 400.00 USD a month from 2026-08. An administrator can undo this \
          under Changes."
     );
     let it = json(&mut finance, &format!("/budgets/{id}.json")).await;
@@ -107,7 +107,7 @@ async fn a_budget_is_compared_with_what_was_spent_and_will_be(db: PgPool) {
     assert_eq!(history, [(&"2026-09".into(), &"224".into()), (&"2026-08".into(), &"310".into())]);
 
     let page = finance.get(&format!("/budgets/{id}")).await.body;
-    assert_eq!(html::texts(&page, "h1 .badge"), ["Reached 50 %", "Forecast above 100 %"]);
+    assert_eq!(html::texts(&page, "h1 .badge"), ["Reached 50%", "Forecast above 100%"]);
     assert!(page.contains("class=\"limit\"") && page.contains("class=\"band\""));
     let csv = finance.get(&format!("/budgets/{id}.csv")).await.body;
     assert_eq!(csv.lines().count(), 31, "{csv}");
@@ -203,15 +203,15 @@ async fn what_cannot_be_is_refused_with_the_reason_and_nothing_changes(db: PgPoo
     ledger.deliver("euros.csv", euros).await;
     let good = with(&budget("team:vision", "400", "2026-08"), "currency", "USD");
     for (field, value, sentence) in [
-        ("of", "team:gone", "Choose whose budget it is."),
-        ("amount", "0", "Expected an amount above zero"),
-        ("amount", "much", "Expected an amount above zero"),
-        ("first", "", "Expected a month such as 2026-09."),
-        ("last", "2026-07", "That is before its first month."),
-        ("every", "week", "Expected month, quarter or year."),
-        ("thresholds", "0, 80", "Expected percentages from 1 to 1000"),
-        ("currency", "credits", "Expected a currency such as USD."),
-        ("currency", "USD", "no rate into USD for EUR in September 2026. Enter the rates first"),
+        ("of", "team:gone", "Choose a team, project or cost center."),
+        ("amount", "0", "Enter an amount above zero"),
+        ("amount", "much", "Enter an amount above zero"),
+        ("first", "", "Enter a month such as 2026-09."),
+        ("last", "2026-07", "The last month is before the first month."),
+        ("every", "week", "Choose month, quarter or year."),
+        ("thresholds", "0, 80", "Enter percentages from 1 to 1000"),
+        ("currency", "credits", "Enter a currency such as USD."),
+        ("currency", "USD", "No exchange rate to USD for EUR in September 2026. Enter the rates first"),
         (
             "currency",
             "CHF",
@@ -258,14 +258,14 @@ async fn it_is_changed_ended_and_removed(db: PgPool) {
     assert!(finance.get(&undone).await.body.contains("less was meant"));
     admin.submit(&here, &undo, &[]).await;
     let page = finance.get(&here).await.body;
-    assert_eq!(html::texts(&page, "h1 .badge"), ["Above 100 %"]);
+    assert_eq!(html::texts(&page, "h1 .badge"), ["Above 100%"]);
 
     let early = finance.submit(&here, &format!("{here}/end"), &[("until", "2026-07")]).await;
     assert_eq!(early.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(early.body.contains("That is before its first month; remove it instead."));
+    assert!(early.body.contains("This is before the first month. Remove the budget instead."));
     finance.submit(&here, &format!("{here}/end"), &[("until", "2026-08")]).await;
     let page = finance.get(&here).await.body;
-    assert_eq!(html::texts(&page, "h1 .badge"), ["Ended", "Above 100 %"]);
+    assert_eq!(html::texts(&page, "h1 .badge"), ["Ended", "Above 100%"]);
     assert!(page.contains("August 2026 is over."));
 
     // It goes on with another amount, and the history is of both.

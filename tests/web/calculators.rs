@@ -38,18 +38,18 @@ async fn what_is_entered_stands_in_the_address_and_what_is_wrong_beside_its_fiel
     let app = TestApp::new(db);
     let mut finance = app.signed_in(Role::Finance).await;
     let page = finance.get("/scenarios/calculators/tokens?duty=100").await;
-    assert_eq!(html::text(&page.body, ".answer"), "A million tokens of answers cost 6.54 USD.");
+    assert_eq!(html::text(&page.body, ".answer"), "A million output tokens cost 6.54 USD.");
     let files = html::attributes(&page.body, ".files a", "href");
     assert_eq!(files[1], "/scenarios/calculators/tokens.json?duty=100");
 
     let page = finance.get("/scenarios/calculators/tokens?duty=140&price=%3Cb%3E").await;
     assert_eq!(
         html::texts(&page.body, "#n-price .problem"),
-        ["Expected a number, with a point before decimals."]
+        ["Enter a number with a decimal point, such as 2.89."]
     );
     assert_eq!(html::attributes(&page.body, "#f-price", "value"), ["<b>"]);
     let page = finance.get("/scenarios/calculators/tokens?duty=140").await;
-    assert!(html::text(&page.body, "#n-duty .problem").starts_with("140 %: "), "{}", page.body);
+    assert!(html::text(&page.body, "#n-duty .problem").starts_with("Found 140%. "), "{}", page.body);
     assert!(html::texts(&page.body, ".answer").is_empty());
     let refused = finance.get("/scenarios/calculators/tokens.json?duty=140").await;
     assert_eq!(refused.status, StatusCode::BAD_REQUEST);
@@ -63,10 +63,7 @@ async fn what_is_entered_stands_in_the_address_and_what_is_wrong_beside_its_fiel
     let page = finance.get("/scenarios/calculators/work?basis=fp8&a=nvidia-a100-sxm-80").await;
     assert_eq!(html::texts(&page.body, "#n-offers-0-value .problem").len(), 1, "{}", page.body);
     let page = finance.get("/scenarios/calculators/turns?price=0").await;
-    assert_eq!(
-        html::texts(&page.body, "#n-price .problem"),
-        ["Expected more than 0: nothing is rented for nothing."]
-    );
+    assert_eq!(html::texts(&page.body, "#n-price .problem"), ["Enter a price above 0."]);
 
     // An A100 computes with no 8-bit floats.
     let page = finance.get("/scenarios/calculators/memory?weights=fp8&accelerator=nvidia-a100-sxm-80").await;
@@ -100,13 +97,13 @@ async fn amounts_are_converted_into_another_currency_or_asked_for(db: PgPool) {
     for field in ["price", "on_demand"] {
         assert_eq!(html::attributes(&refused.body, &format!("#f-{field}"), "value"), [""], "{field}");
         let described = html::text(&refused.body, &format!("#n-{field} .problem"));
-        assert!(described.starts_with("Enter it in this currency"), "{described}");
+        assert!(described.starts_with("Enter the amount in this currency"), "{described}");
     }
     // What is entered in it needs no rate.
     let entered = finance
         .get("/scenarios/calculators/commitment?currency=JPY&hourly=600&on_demand=1000&later_on_demand=")
         .await;
-    assert!(entered.body.contains("more than 60 %"), "{}", entered.body);
+    assert!(entered.body.contains("above 60% utilization"), "{}", entered.body);
 
     let rate = Rate {
         month: BillingMonth::of(now().date_naive()),
@@ -140,7 +137,7 @@ async fn amounts_are_converted_into_another_currency_or_asked_for(db: PgPool) {
 async fn a_list_in_dollars_is_refused_in_another_currency(db: PgPool) {
     let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
     let page = finance.get("/scenarios/calculators/egress?currency=JPY").await;
-    assert!(page.body.contains("This list is in USD: choose one price"), "{}", page.body);
+    assert!(page.body.contains("This price list is in USD: choose one price"), "{}", page.body);
     let own = "/scenarios/calculators/egress?currency=JPY&rates.of=flat&rates.price=13";
     assert!(finance.get(own).await.body.contains("6,500,000"), "500,000 GB at 13 yen");
 }

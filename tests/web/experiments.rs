@@ -218,21 +218,21 @@ async fn up_to_six_stand_side_by_side(db: PgPool) {
     );
     assert!(page.body.contains("2 × 8xH100"));
     // What is missing is said, and no script takes it for nothing.
-    assert!(html::text(&page.body, ".notice").contains("Nothing is known of “gone”"), "{}", page.body);
+    assert!(html::text(&page.body, ".notice").contains("have the label “gone”"), "{}", page.body);
     let refused = finance.get(&address.replace("compare", "compare.json")).await;
     assert_eq!(refused.status, StatusCode::BAD_REQUEST);
-    assert!(refused.body.contains("found “gone”, expected labels that charges have"), "{}", refused.body);
+    assert!(refused.body.contains("found “gone”. Enter labels of charges"), "{}", refused.body);
     let address = address.replace("&experiment=gone", "");
     let compared = json(&finance.get(&address.replace("compare", "compare.json")).await);
     assert_eq!(compared.as_array().unwrap().len(), 2);
     let csv = finance.get(&address.replace("compare", "compare.csv")).await.body;
     assert!(csv.contains("\nseg-1,First segmentation,2026-09,56.008,USD,16,"), "{csv}");
     let empty = finance.get("/experiments/compare").await;
-    assert!(html::text(&empty.body, ".empty").contains("Tick up to six experiments"));
+    assert!(html::text(&empty.body, ".empty").contains("Select up to six experiments"));
     let seven: Vec<String> = (1..=7).map(|n| format!("experiment=e{n}")).collect();
     let refused = finance.get(&format!("/experiments/compare?{}", seven.join("&"))).await;
     assert_eq!(refused.status, StatusCode::BAD_REQUEST);
-    assert!(refused.body.contains("found 7, expected at most 6"), "{}", refused.body);
+    assert!(refused.body.contains("found 7. Compare at most 6"), "{}", refused.body);
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -313,7 +313,7 @@ async fn an_experiment_is_renamed_assigned_and_merged_on_its_page(db: PgPool) {
     assert!(html::text(&refused.body, "[role=alert]").contains("means seg-1 and seg-2"));
     assert_eq!(html::attributes(&refused.body, "#reason", "value"), ["twins"]);
     let itself = admin.submit("/experiments/seg-1", "/experiments/seg-1/merge", &[("into", "Seg-1")]).await;
-    assert!(html::text(&itself.body, "[role=alert]").contains("name another experiment"));
+    assert!(html::text(&itself.body, "[role=alert]").contains("label or name of another experiment"));
 
     // Different teams pay for them, so also who saves at once sees first what becomes one.
     let at_once = [("into", "seg-2"), ("do", "save")];

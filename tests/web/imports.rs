@@ -522,7 +522,7 @@ async fn a_decision_that_would_change_a_final_month_says_so(db: PgPool) {
     );
     // Its last day is the sixth, though its invoices are named.
     let month = html::text(&app.get("/spend/2026-09").await.body, "main");
-    assert!(month.contains("Final NeoCloud (stated until September 6)"), "{month}");
+    assert!(month.contains("Final NeoCloud (billed until September 6)"), "{month}");
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

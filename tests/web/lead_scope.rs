@@ -302,11 +302,7 @@ async fn a_lead_begins_at_the_latest_month_of_their_teams(db: PgPool) {
     let page = lead.get("/overview").await;
     assert_eq!(page.status, StatusCode::OK);
     assert_eq!(lead.get("/spend").await.location(), "/overview");
-    assert!(
-        html::text(&page.body, ".empty").contains("your teams' charges appear here then"),
-        "{}",
-        page.body
-    );
+    assert!(html::text(&page.body, ".empty").contains("Your teams’ charges appear here"), "{}", page.body);
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

@@ -48,10 +48,7 @@ async fn the_overview_tells_which_months_are_to_be_published_and_leads_nothing(d
     assert_eq!(described(&mut finance).await, json!([later]));
     let page = finance.get("/overview").await.body;
     let said = html::text(&page, "#attention");
-    assert!(
-        said.contains("of our own cluster H100 East") && said.contains("over and not published yet"),
-        "{said}"
-    );
+    assert!(said.contains("of cluster H100 East") && said.contains("over and not published yet"), "{said}");
     assert!(html::attributes(&page, "#attention a", "href").contains(&"/clusters/h100-east".to_owned()));
 
     change(&mut admin, "asset “h100-east-node”", &[("price", "365000")]).await;
@@ -59,8 +56,7 @@ async fn the_overview_tells_which_months_are_to_be_published_and_leads_nothing(d
     assert_eq!(described(&mut finance).await, json!([differs, later]));
     let page = finance.get("/overview").await.body;
     let said = html::text(&page, "#attention");
-    let differs =
-        "September 2026 of our own cluster H100 East: what is published differs from the asset register.";
+    let differs = "September 2026 of cluster H100 East: the published bill differs from the asset register.";
     assert!(said.contains(differs), "{said}");
 
     let mut lead = admin.signed_in(Role::Lead).await;
@@ -75,8 +71,10 @@ async fn the_overview_tells_which_months_are_to_be_published_and_leads_nothing(d
     assert_eq!(described(&mut finance).await[0][0], "register-proposed");
     let page = finance.get("/overview").await.body;
     let said = html::text(&page, "#attention");
-    assert!(said.contains("1 proposed change of our own clusters waits for an administrator."), "{said}");
-    assert!(html::text(&admin.get("/overview").await.body, "#attention").contains("waits for you."));
+    assert!(said.contains("1 proposed change to clusters is waiting for review."), "{said}");
+    assert!(
+        html::text(&admin.get("/overview").await.body, "#attention").contains("is waiting for your review.")
+    );
     let id = newest_change(&admin).await;
     admin.submit("/changes?kind=asset-register", &format!("/changes/asset-register/{id}/discard"), &[]).await;
 
@@ -240,8 +238,8 @@ async fn no_invoice_is_expected_for_what_is_our_own(db: PgPool) {
     let page = "/invoices/2026-09";
     let described = |body: &str| html::text(body, "tfoot td[colspan]");
     let body = finance.get(page).await.body;
-    assert_eq!(described(&body), "0 of 1 has an invoice; 1 of our own needs none");
-    assert!(html::text(&body, "tbody").contains("Own, none expected"), "{body}");
+    assert_eq!(described(&body), "0 of 1 has an invoice; 1 on-prem needs none");
+    assert!(html::text(&body, "tbody").contains("On-prem"), "{body}");
     let first = html::texts(&body, "select[name=line] option");
     assert!(
         first.iter().position(|it| it.contains("NeoCloud"))

@@ -536,8 +536,8 @@ async fn a_rate_of_a_scenario_takes_what_we_paid_and_odd_prices_are_told_beside_
 
     let odd = finance.get(&format!("{template}?set={at}/price=60&set={at}/date=2024-01-01")).await.body;
     let note = |field: &str| html::text(&odd, &format!("#n{}-{field}", at.replace('/', "-")));
-    assert!(note("price").contains("is it of one GPU and hour, not of a machine?"), "{}", note("price"));
-    assert!(note("date").contains("days ago: ask for it again"), "{}", note("date"));
+    assert!(note("price").contains("is it the price of a whole machine?"), "{}", note("price"));
+    assert!(note("date").contains("days old; update it"), "{}", note("date"));
     let refused = finance.get(&format!("{template}?do=take:{at}=0123456789abcdef")).await;
     assert_eq!(refused.status, StatusCode::BAD_REQUEST);
 }
@@ -566,7 +566,7 @@ async fn a_rate_of_a_lead_takes_what_their_teams_paid_and_nothing_of_others(db: 
     assert!(taken.contains(&set("10")), "{taken}");
     // They paid for none.
     let page = lead.get(template).await.body;
-    assert!(page.contains("value=\"take:") && !page.contains("what you paid"));
+    assert!(page.contains("value=\"take:") && !page.contains("your price in"));
     assert_eq!(acts(&page), [""; 0]);
     assert_eq!(lead.get(&format!("{template}?do={ours}")).await.status, StatusCode::BAD_REQUEST);
     // They paid another rate.

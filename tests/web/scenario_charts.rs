@@ -15,20 +15,20 @@ async fn owning_is_measured_by_the_cheapest_price_that_is_paid_by_use(db: PgPool
         (
             "ten-nodes",
             "",
-            "Against Lambda on demand at 3.99, the cheapest that is paid by use: The offer: ten nodes and As many nodes \
-             as pay cost less from 89.3 % utilization on.",
+            "Compared with Lambda on demand at 3.99, the cheapest price paid by use: The offer: ten nodes and As many nodes \
+             as pay cost less from 89.3% utilization.",
         ),
         (
             "ten-nodes",
             "?set=/option/4/place/0/on_demand/price=2",
-            "Against Lambda on demand at 2.00, the cheapest that is paid by use: The offer: ten nodes and As many nodes \
+            "Compared with Lambda on demand at 2.00, the cheapest price paid by use: The offer: ten nodes and As many nodes \
              as pay cost less at no utilization.",
         ),
         (
             "eight-million",
             "",
-            "Against CoreWeave on demand at 6.16, the cheapest that is paid by use: Our own costs less from 81.5 % \
-             utilization on.",
+            "Compared with CoreWeave on demand at 6.16, the cheapest price paid by use: Our own costs less from 81.5% \
+             utilization.",
         ),
     ] {
         let page = finance.get(&format!("/scenarios/templates/{handle}{edit}")).await;
@@ -47,9 +47,9 @@ async fn every_line_of_a_drawing_has_a_name_of_its_own_and_every_axis_one(db: Pg
             assert_eq!(known.len(), names.len(), "{} {section}: {names:?}", template.handle);
         }
         for (section, axes) in [
-            ("#break-even", &["USD for a GPU-hour of work", "Utilization"][..]),
-            ("#paid", &["USD paid until then", "Months"]),
-            ("#mix", &["GPUs", "Hours, the busiest first"]),
+            ("#break-even", &["USD per GPU-hour of work", "Utilization"][..]),
+            ("#paid", &["USD paid so far", "Months"]),
+            ("#mix", &["GPUs", "Hours, busiest first"]),
         ] {
             let texts = html::texts(&page, &format!("{section} svg.chart text"));
             let is_named = |axis: &&str| texts.iter().any(|it| it == axis);
@@ -78,6 +78,6 @@ async fn who_has_paid_least_has_done_the_work(db: PgPool) {
     assert!(html::text(&page, "#options").contains("All at Lambda does not do the work"), "which pays less");
     assert_eq!(
         html::text(&page, "#paid .says"),
-        "After 36 months Batch on spot at CoreWeave has paid least: 6,232,361 USD."
+        "Batch on spot at CoreWeave has the lowest payments after 36 months: 6,232,361 USD."
     );
 }

@@ -111,15 +111,15 @@ async fn its_hours_and_its_cost_are_those_of_spend(db: PgPool) {
     for words in [
         "Everything, September 2026, 720 hours, as of version 1",
         "77.70 USD. Storage",
-        "each counts",
+        "every hour counts",
         "Reserved for 3 years, the rest on demand is left out: H100 from ",
-        "and the 8 GPUs that are used most would be used in 0.42 % of them; the 12.95 we paid on demand is cheaper.",
+        "but the 8 most used GPUs would be used in only 0.42% of them; the 12.95 we paid on demand is cheaper.",
     ] {
         assert!(described.contains(words), "{words}: {described}");
     }
     assert_eq!(
         html::text(&page.body, "#paid-on"),
-        "Every option has what is paid on until it ends, and the hours that it serves: commitments (H100 802 hours for 6,000 \
+        "Every option includes what must still be paid, and the hours it covers: commitments (H100 802 hours for 6,000 \
          USD)."
     );
     assert_eq!(
@@ -219,7 +219,10 @@ async fn machines_of_a_team_cost_what_its_page_says_with_what_runs_them(db: PgPo
                 assert_eq!(made["as_it_is"]["difference"], "0", "{query}");
                 assert_eq!(number(&made["besides"]), Decimal::ZERO, "{query}");
                 let shown = who.get(&format!("/scenarios/new?{query}")).await;
-                assert!(html::text(&shown.body, "#made").contains("What runs our own machines"), "{query}");
+                assert!(
+                    html::text(&shown.body, "#made").contains("Power, space and staff of on-prem machines"),
+                    "{query}"
+                );
             }
         }
     }
@@ -499,7 +502,7 @@ async fn a_period_without_hours_says_so_and_what_is_no_question_is_refused(db: P
     ledger.deliver("month.csv", month()).await;
     for (query, said) in [
         ("from=2026-08", "Everything: nothing was billed in August 2026."),
-        ("from=2026-09&account=nobody", "Account: nobody: no accelerator was used in September 2026"),
+        ("from=2026-09&account=nobody", "Account: nobody: no cloud or on-prem GPU-hours in September 2026"),
         ("from=2026-09&currency=EUR", "Everything: nothing was billed in September 2026."),
     ] {
         let page = finance.get(&format!("/scenarios/new?{query}")).await;
@@ -519,18 +522,18 @@ async fn a_period_without_hours_says_so_and_what_is_no_question_is_refused(db: P
     for (query, said) in [
         ("from=soon", "from: found “soon”, expected a month (2026-09), a quarter"),
         ("from=2016..2026", "expected a month"),
-        ("from=2026-09&from=2026-08", "from: found “2026-09” and “2026-08”, expected one"),
-        ("from=2026-09&prices=1", "prices: found 1, expected a revision from 0 to 0"),
-        ("from=2026-09&prices=-1", "prices: found -1, expected a revision from 0 to 0"),
-        ("from=2026-09&prices=new", "prices: found “new”, expected a revision"),
-        ("from=2026-09&register=1", "register: found 1, expected a revision from 0 to 0"),
-        ("from=2021-01..2026-09", "found 69 months, expected at most 36"),
-        ("from=2026-09&colour=red", "colour: not a filter"),
-        ("from=2026-09&by=team", "by: not allowed in this address. Use from, currency"),
+        ("from=2026-09&from=2026-08", "from: found “2026-09” and “2026-08”. Enter one"),
+        ("from=2026-09&prices=1", "prices: found 1. Enter a revision from 0 to 0"),
+        ("from=2026-09&prices=-1", "prices: found -1. Enter a revision from 0 to 0"),
+        ("from=2026-09&prices=new", "prices: found “new”. Enter a revision"),
+        ("from=2026-09&register=1", "register: found 1. Enter a revision from 0 to 0"),
+        ("from=2021-01..2026-09", "found 69 months. Choose at most 36"),
+        ("from=2026-09&colour=red", "colour is not a dimension to filter by"),
+        ("from=2026-09&by=team", "by cannot be used in this address. Use from, currency"),
         ("from=2026-09&in=1", "in: enter a currency"),
-        ("from=2026-09&version=2", "version: what is not saved has none"),
+        ("from=2026-09&version=2", "version: only saved scenarios have versions"),
         ("from=2026-09&sequence=77", "77"),
-        ("from=2026-09&set=/nothing=1", "expected a field of this scenario"),
+        ("from=2026-09&set=/nothing=1", "Enter a field of this scenario"),
     ] {
         let answer = finance.get(&format!("/scenarios/new?{query}")).await;
         assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{query}");

@@ -112,7 +112,7 @@ async fn ticked_groups_are_kept_or_left_out(db: PgPool) {
         80.into()
     );
     assert_eq!(amount(&json(&mut finance, "/spend/2026-09.json?not:tag:project=").await["total"]), 0.into());
-    assert!(finance.get("/spend/2026-09?not:tag:project=").await.body.contains("left by these filters"));
+    assert!(finance.get("/spend/2026-09?not:tag:project=").await.body.contains("match these filters"));
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -145,7 +145,7 @@ async fn a_period_is_chosen_by_its_months(db: PgPool) {
     let quarter = finance.get("/spend/2026-Q3?by=account").await.body;
     assert!(quarter.contains("<h1>Spend · Q3 2026</h1>"));
     assert!(
-        finance.get("/spend/2026-Q3?by=account&over=day").await.body.contains("5 Aug 2026, s1: 40.00 USD")
+        finance.get("/spend/2026-Q3?by=account&over=day").await.body.contains("Aug 5, 2026, s1: 40.00 USD")
     );
     assert_eq!(finance.get("/spend?from=2026-09&to=2026-08").await.location(), "/spend/2026-08..2026-09");
     assert_eq!(finance.get("/spend?from=soon&to=2026-08").await.status, StatusCode::BAD_REQUEST);
@@ -157,7 +157,7 @@ async fn a_page_says_what_may_still_change(db: PgPool) {
     let page = finance.get("/spend/2026-09").await.body;
     assert!(page.contains("Provisional") && page.contains("NeoCloud"));
     let data_status = html::text(&page, ".data-status");
-    let compared = "September 2026 is stated up to September 7, 2026 and compared with the same";
+    let compared = "September 2026 is billed up to September 7, 2026 and compared with the same";
     assert!(data_status.contains(compared), "{data_status}");
     let why = finance.get("/variance/2026-09").await.body;
     assert!(html::text(&why, ".data-status").contains(compared));
@@ -227,7 +227,7 @@ async fn values_that_differ_in_a_space_are_told_apart(db: PgPool) {
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn a_step_that_the_ledger_has_not_made_is_refused(db: PgPool) {
     let (ledger, mut finance) = finance(db).await;
-    let sentence = "sequence: there is no version 3; the latest is 2.";
+    let sentence = "sequence: version 3 does not exist. The latest is 2.";
     for page in ["spend", "variance", "charges"] {
         for form in ["", ".json", ".csv"] {
             let answer = finance.get(&format!("/{page}/2026-09{form}?sequence=2")).await;

@@ -126,11 +126,7 @@ async fn teams_stand_side_by_side_and_sum_to_the_bill(db: PgPool) {
     assert_eq!(by_name["teams"][0]["name"], "Research");
     let refused = finance.get("/chargeback/2026-09?by=team").await;
     assert_eq!(refused.status, StatusCode::BAD_REQUEST);
-    assert!(
-        refused.body.contains("which takes cost, currency, in, sequence, sort alone"),
-        "{}",
-        refused.body
-    );
+    assert!(refused.body.contains("Use cost, currency, in, sequence, sort."), "{}", refused.body);
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -278,7 +274,7 @@ async fn a_statement_shows_how_each_shared_part_came_about(db: PgPool) {
     assert_eq!(json(&then)["teams"], it["teams"]);
     assert_ne!(json(&finance.get("/teams/vision/2026-09/statement.json").await)["teams"], it["teams"]);
     let nothing = finance.get("/teams/vision/2026-01/statement").await;
-    assert!(html::text(&nothing.body, ".empty").contains("There is nothing to state."));
+    assert!(html::text(&nothing.body, ".empty").contains("Choose another period"));
     assert_eq!(finance.get("/teams/vision/2026-09/invoice").await.status, StatusCode::NOT_FOUND);
     ledger.assert_balanced().await;
 }

@@ -90,7 +90,7 @@ async fn it_tells_how_much_is_covered_and_whose_the_rest_could_be(db: PgPool) {
     ] {
         assert!(links.iter().any(|found| found == link), "{link} {links:?}");
     }
-    assert_eq!(html::text(&page, ".figures dd"), "64.3 %");
+    assert_eq!(html::text(&page, ".figures dd"), "64.3%");
     // A rule that is offered for several keys stands once, with all of their money; each key leads to its charges.
     let lines = html::texts(&page, "#keys > .scroll > table > tbody > tr:first-child");
     assert_eq!(lines.len(), 2, "{lines:?}");
@@ -139,7 +139,7 @@ async fn empty_pages_say_what_to_do_next(db: PgPool) {
     write(&mut db, vec![team("vision"), rule(1, "", "", to_team("vision"))]).await;
     let page = finance.get(PAGE).await.body;
     assert!(empty(&page).contains("Everything is allocated in September 2026"), "{page}");
-    assert_eq!(html::text(&page, ".figures dd"), "100.0 %");
+    assert_eq!(html::text(&page, ".figures dd"), "100.0%");
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -179,7 +179,7 @@ async fn a_credit_that_nobody_owns_hides_no_charge(db: PgPool) {
     }
 
     let page = finance.get(PAGE).await.body;
-    assert_eq!(html::text(&page, ".figures dd"), "50.0 %");
+    assert_eq!(html::text(&page, ".figures dd"), "50.0%");
     let figures = html::text(&page, ".figures");
     assert!(figures.contains("Unallocated chargesUSD100.00 Unallocated creditsUSD−100.00"), "{figures}");
     assert!(!html::texts(&page, "#keys td.share").iter().any(|share| share == "–"), "{page}");

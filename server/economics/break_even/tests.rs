@@ -97,7 +97,7 @@ fn without_utilization_there_is_no_price_to_break_even_with() {
 #[test]
 fn a_price_of_nothing_is_refused() {
     let refused = line(1, 1).break_even(&per_use(Decimal::ZERO)).unwrap_err();
-    assert!(refused.to_string().starts_with("price is 0: nothing is rented for nothing"), "{refused}");
+    assert!(refused.to_string().starts_with("price is 0: expected the price of a GPU-hour"), "{refused}");
     let worthless = Question { efficiency: Decimal::ZERO, ..per_use(one()) };
     assert!(line(1, 1).break_even(&worthless).is_err());
 }

@@ -10,7 +10,7 @@ pub fn commitment(it: &Commitment) -> Findings {
     let mut found = Findings::default();
     found.money("upfront", it.upfront);
     if found.money("hourly", it.hourly) && it.hourly.is_zero() && it.upfront.is_zero() {
-        found.refuse("hourly", it.hourly, "nothing is paid, neither at the start nor by the hour");
+        found.refuse("hourly", it.hourly, "expected a price: nothing is paid upfront or per hour");
     }
     found.between(
         "years",
@@ -22,7 +22,7 @@ pub fn commitment(it: &Commitment) -> Findings {
     let prices = [("on_demand", Some(it.on_demand)), ("later_on_demand", it.later_on_demand)];
     for (field, price) in prices.into_iter().filter_map(|(field, price)| Some((field, price?))) {
         if found.money(field, price) && price.is_zero() {
-            found.refuse(field, price, "nothing is rented for nothing; enter the price of a GPU-hour");
+            found.refuse(field, price, "expected the price of a GPU-hour, above 0");
         }
     }
     found.between(
@@ -30,10 +30,10 @@ pub fn commitment(it: &Commitment) -> Findings {
         it.cost_of_capital,
         Decimal::ZERO,
         one(),
-        "expected 0 to 1 (0.1 for 10 %)",
+        "expected 0 to 1 (0.1 for 10%)",
     );
     if it.hourly > it.on_demand {
-        found.warn("hourly", it.hourly, "more than on demand, which is paid only when used");
+        found.warn("hourly", it.hourly, "more than on demand, which is paid only for used hours");
     }
     found.sorted()
 }

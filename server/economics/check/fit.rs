@@ -10,33 +10,37 @@ use crate::money::arithmetic::decimal;
 pub fn fit(it: &Fit) -> Findings {
     let mut found = Findings::default();
     let most = Decimal::from(1_000_000);
-    let message = "expected 10^9 parameters, from 0.001 to a million; 70 for a model of 70B";
+    let message = "expected billions of parameters, from 0.001 to a million; 70 for a 70B model";
     if found.between("parameters", it.parameters, decimal(1, 3), most, message)
         && it.parameters > 20_000.into()
     {
-        found.warn("parameters", it.parameters, "no model has so many 10^9 parameters; is this in 10^6?");
+        found.warn(
+            "parameters",
+            it.parameters,
+            "no model has this many billion parameters; is this in millions?",
+        );
     }
-    let message = "expected GB of 10^9 bytes, from 0 to a million";
+    let message = "expected GB, from 0 to a million";
     found.between("activations", it.activations, Decimal::ZERO, most, message);
     for (field, number) in
         [("layers", it.layers), ("key_value_heads", it.key_value_heads), ("head_size", it.head_size)]
     {
         if !(1..=100_000).contains(&number) {
-            found.refuse(field, number, "expected 1 to 100,000, as the model's configuration says");
+            found.refuse(field, number, "expected 1 to 100,000, from the model's configuration");
         }
     }
     if it.tokens > 1_000_000_000_000 {
-        found.refuse("tokens", it.tokens, "expected at most a trillion tokens at once");
+        found.refuse("tokens", it.tokens, "expected at most a trillion tokens");
     }
     if !(1..=100_000).contains(&it.gpus) {
         found.refuse("gpus", it.gpus, "expected 1 to 100,000 GPUs");
     }
     if let Some(usable) = it.usable() {
-        let message = "expected GB of one GPU, from 0.1 to 10,000";
+        let message = "expected GB per GPU, from 0.1 to 10,000";
         found.between("usable", usable, decimal(1, 1), 10_000.into(), message);
         larger_than_it_is(it, &mut found);
     } else {
-        let message = "its memory is not known; enter what is usable, or another accelerator";
+        let message = "the memory of this accelerator is unknown; enter it, or choose another accelerator";
         found.refuse("accelerator", &it.accelerator, message);
     }
     for (field, precision) in [("weights", it.weights), ("cache", it.cache)] {
@@ -50,7 +54,7 @@ fn larger_than_it_is(it: &Fit, found: &mut Findings) {
     let (Some(usable), Some(memory)) = (it.usable, memory) else { return };
     // Drivers report GiB of what is marketed in GB, or a little more of it.
     if usable > Decimal::from(i64::from(memory)).times(11).divide(10.into(), 1).unwrap_or_default() {
-        let message = format!("more than the {memory} GB that one of these GPUs has; is this of several?");
+        let message = format!("more than the {memory} GB of one of these GPUs; is this for several GPUs?");
         found.warn("usable", usable, &message);
     }
 }
@@ -68,7 +72,11 @@ fn supported(field: &str, precision: Precision, it: &Fit, found: &mut Findings) 
             found.refuse(field, precision.name(), &message);
         }
         Support::Unknown if is_computed_with && precision.bits() < 16 => {
-            found.warn(field, precision.name(), "whether this accelerator computes with it is not known");
+            found.warn(
+                field,
+                precision.name(),
+                "it is unknown whether this accelerator supports this precision",
+            );
         }
         Support::Yes | Support::No | Support::Unknown => {}
     }

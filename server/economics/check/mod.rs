@@ -166,25 +166,19 @@ impl Findings {
     /// An amount of money, or below zero what comes back.
     fn money_or_rebate(&mut self, field: &str, found: Decimal) -> bool {
         let most = Decimal::from(MOST_MONEY);
-        self.between(
-            field,
-            found,
-            -most,
-            most,
-            "expected an amount up to a trillion, below zero for a rebate",
-        )
+        self.between(field, found, -most, most, "expected an amount up to a trillion; negative for a rebate")
     }
 
     /// A share of 1.
     fn share(&mut self, field: &str, found: Decimal) -> bool {
-        self.between(field, found, Decimal::ZERO, one(), "expected a share from 0 to 1 (0.8 for 80 %)")
+        self.between(field, found, Decimal::ZERO, one(), "expected a share from 0 to 1 (0.8 for 80%)")
     }
 
     /// A share of 1, and not all of it.
     fn part(&mut self, field: &str, found: Decimal) -> bool {
         let is_part = self.share(field, found);
         if found == one() {
-            self.refuse(field, found, "expected less than 1, or nothing is left");
+            self.refuse(field, found, "expected less than 1");
             return false;
         }
         is_part
@@ -201,10 +195,10 @@ pub fn question(question: &Question) -> Findings {
     let mut found = Findings::default();
     let (Payment::PerUse { price } | Payment::Committed { price }) = question.payment;
     if found.money("price", price) && price.is_zero() {
-        found.refuse("price", price, "nothing is rented for nothing; enter the price of a GPU-hour");
+        found.refuse("price", price, "expected the price of a GPU-hour, above 0");
     }
     let efficiency = (decimal(1, 2), Decimal::from(100));
-    let message = "expected 0.01 to 100 productive hours of owning for one of renting, mostly about 1";
+    let message = "expected 0.01 to 100 productive owned hours per rented hour, mostly about 1";
     found.between("efficiency", question.efficiency, efficiency.0, efficiency.1, message);
     found.share("utilization", question.utilization);
     found.share("most", question.most);

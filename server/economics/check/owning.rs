@@ -37,24 +37,20 @@ fn machines(owning: &Owning, found: &mut Findings) {
     if owning.gpus > MOST_GPUS {
         found.refuse("gpus", owning.gpus, "expected at most a million");
     } else if owning.gpus == 0 {
-        found.warn("gpus", 0, "without GPUs there are no hours, so an hour has no cost");
+        found.warn("gpus", 0, "expected at least 1: without GPUs there is no cost per hour");
     }
     if !(1..=1000).contains(&owning.gpus_per_node) {
         found.refuse("gpus_per_node", owning.gpus_per_node, "expected 1 to 1,000");
     }
     let is_of_use = owning.tenure == Tenure::Bought || !owning.maintenance_share.is_zero();
     if found.money("node_price", owning.node_price) && owning.node_price.is_zero() && is_of_use {
-        found.warn(
-            "node_price",
-            owning.node_price,
-            "nodes cost something; enter a price, or what they are worth",
-        );
+        found.warn("node_price", owning.node_price, "expected the price of a node, or its value, above 0");
     }
     match owning.fabric {
         Fabric::Node { price } => found.money("fabric.price", price),
         Fabric::Port { price, per_node } => {
             if per_node > 1000 {
-                found.refuse("fabric.per_node", per_node, "expected at most 1,000 ports for a node");
+                found.refuse("fabric.per_node", per_node, "expected at most 1,000 ports per node");
             }
             found.money("fabric.price", price)
         }
@@ -70,7 +66,7 @@ fn lease(owning: &Owning, found: &mut Findings) {
     let Tenure::Leased { price } = owning.tenure else { return };
     let field = "tenure.price";
     if price.is_zero() {
-        found.refuse(field, price, "a lease costs something; enter what a node costs in a month");
+        found.refuse(field, price, "expected the monthly lease of a node, above 0");
         return;
     }
     // Of half the price to twice of it, with years that say nothing themselves.
@@ -95,11 +91,11 @@ fn lease(owning: &Owning, found: &mut Findings) {
 fn capital(owning: &Owning, found: &mut Findings) {
     let life = owning.life_years;
     if life <= Decimal::ZERO {
-        found.refuse("life_years", life, "nothing can be spread over no time; expected years, mostly 3 to 5");
+        found.refuse("life_years", life, "expected years above 0, mostly 3 to 5");
     } else if found.between("life_years", life, decimal(1, 1), 50.into(), "expected 0.1 to 50 years")
         && life > Decimal::from(8)
     {
-        found.warn("life_years", life, "GPUs were replaced after 3 to 6 years; is this in months?");
+        found.warn("life_years", life, "GPUs are usually replaced after 3 to 6 years; is this in months?");
     }
     let shares: Vec<(String, Decimal)> = match &owning.residual {
         Residual::Share { share } => vec![("residual.share".to_owned(), *share)],
@@ -109,7 +105,11 @@ fn capital(owning: &Owning, found: &mut Findings) {
     };
     for (field, share) in shares {
         if share > one() {
-            found.refuse(&field, share, "a residual value above the price; expected a share from 0 to 1");
+            found.refuse(
+                &field,
+                share,
+                "expected a share from 0 to 1; the residual value is above the price",
+            );
         } else {
             found.share(&field, share);
         }
@@ -123,9 +123,14 @@ fn hours(owning: &Owning, found: &mut Findings) {
     let utilization = owning.utilization;
     if found.share("utilization", utilization) {
         if utilization.is_zero() {
-            found.warn("utilization", utilization, "without productive hours, one has no cost");
+            found.warn(
+                "utilization",
+                utilization,
+                "expected more than 0: without productive hours there is no cost per hour",
+            );
         } else if utilization > decimal(95, 2) {
-            let message = "more than 0.95 of the hours of a year was not seen anywhere; pooled clusters reach 0.70 to 0.85";
+            let message =
+                "above 0.95 of the hours of a year is not realistic; shared clusters reach 0.70 to 0.85";
             found.warn("utilization", utilization, message);
         }
     }
@@ -133,10 +138,10 @@ fn hours(owning: &Owning, found: &mut Findings) {
         && found.share("allocated_share", allocated)
         && allocated < utilization
     {
-        let message = "less than the utilization, but a GPU without a job does no work";
+        let message = "less than the utilization, but a GPU without a job cannot be used";
         found.refuse("allocated_share", allocated, message);
     }
-    let message = "expected 1 (nothing is done twice) to 100 productive hours for a useful one";
+    let message = "expected 1 to 100 productive hours per useful hour; 1 if no work is repeated";
     found.between("rework", owning.rework, one(), 100.into(), message);
 }
 
@@ -156,11 +161,11 @@ fn power(owning: &Owning, found: &mut Findings) {
     ];
     let mut fit = fit.into_iter().all(|fits| fits);
     if let Draw::Gpu { node_factor, .. } = owning.draw {
-        let message = "expected 1 (a node draws what its GPUs draw) to 10";
+        let message = "expected 1 to 10; 1 if a node draws as much power as its GPUs";
         fit &= found.between("draw.node_factor", node_factor, one(), 10.into(), message);
     }
     if load_kw < idle_kw {
-        found.refuse("draw.load_kw", load_kw, "less at work than idle");
+        found.refuse("draw.load_kw", load_kw, "less power at work than when idle");
     }
     if fit {
         odd_power(owning, found);
@@ -168,7 +173,7 @@ fn power(owning: &Owning, found: &mut Findings) {
     let pue = owning.pue;
     if pue < one() {
         let message =
-            "a room cannot draw less than the machines in it; expected 1 or more, mostly 1.1 to 1.6";
+            "expected 1 or more, mostly 1.1 to 1.6: a site cannot draw less power than its machines";
         found.refuse("pue", pue, message);
     } else if found.between("pue", pue, one(), 10.into(), "expected 1 to 10, mostly 1.1 to 1.6")
         && pue > 2.into()
@@ -176,10 +181,10 @@ fn power(owning: &Owning, found: &mut Findings) {
         found.warn(
             "pue",
             pue,
-            "a room that draws more than twice what its machines do; 1.1 to 1.6 is common",
+            "the site draws more than twice the power of its machines; usually 1.1 to 1.6",
         );
     }
-    let message = "expected money for a kWh, from 0 to a million";
+    let message = "expected a price per kWh, from 0 to a million";
     found.between("tariff", owning.tariff, Decimal::ZERO, 1_000_000.into(), message);
     found.money("demand_charge", owning.demand_charge);
     let message = "expected 1 to 100 degrees Fahrenheit, mostly 20";
@@ -192,25 +197,23 @@ fn odd_power(owning: &Owning, found: &mut Findings) {
     let least = product(&[count(owning.gpus_per_node), decimal(3, 1)]);
     if load < least {
         let message = format!(
-            "little for {} GPUs, which draw 0.3 kW each and more; at work a node draws everything in it",
+            "too little for {} GPUs, which draw at least 0.3 kW each; include the whole node",
             owning.gpus_per_node
         );
         found.warn("draw.load_kw", load.normalize(), &message);
     }
     if owning.rated_kw < load {
-        let message =
-            format!("a node draws {} kW at work, which is more than it is rated for", load.normalize());
+        let message = format!("a node draws {} kW at work, more than its rated power", load.normalize());
         found.warn("rated_kw", owning.rated_kw, &message);
     }
     if owning.rack_kw < owning.rated_kw {
-        let message = format!("not one node of {} kW fits into a rack", owning.rated_kw);
+        let message = format!("a node of {} kW does not fit into a rack", owning.rated_kw);
         found.warn("rack_kw", owning.rack_kw, &message);
     }
     if let Housing::Colocation { contracted_kw: Some(contracted), .. } = owning.housing {
         let peak = product(&[count(owning.nodes_in_service()), load]);
         if contracted < peak {
-            let message =
-                format!("less than the {} kW that the nodes in service draw at work", peak.normalize());
+            let message = format!("less than the {} kW that the active nodes draw at work", peak.normalize());
             found.warn("housing.contracted_kw", contracted, &message);
         }
     }
@@ -219,7 +222,11 @@ fn odd_power(owning: &Owning, found: &mut Findings) {
 fn housing(owning: &Owning, found: &mut Findings) {
     let Housing::Colocation { price, contracted_kw, .. } = owning.housing else { return };
     if found.money("housing.price", price) && price.is_zero() {
-        found.warn("housing.price", price, "colocation costs something; in a room of your own, say so");
+        found.warn(
+            "housing.price",
+            price,
+            "expected a colocation price above 0; for your own data center, change the location",
+        );
     }
     if let Some(contracted) = contracted_kw {
         let most = Decimal::from(10_000_000);
@@ -245,11 +252,11 @@ fn staff(owning: &Owning, found: &mut Findings) {
     }
     for (at, pair) in staff.steps.windows(2).enumerate() {
         if pair[1].up_to_gpus <= pair[0].up_to_gpus {
-            let message = "steps go up: expected more GPUs than in the step before";
+            let message = "expected more GPUs than in the level before";
             found.refuse(&format!("staff.steps.{}.up_to_gpus", at + 1), pair[1].up_to_gpus, message);
         }
         if pair[1].people < pair[0].people {
-            let message = "fewer people for more GPUs than in the step before";
+            let message = "fewer employees for more GPUs than in the level before";
             found.warn(&format!("staff.steps.{}.people", at + 1), pair[1].people, message);
         }
     }

@@ -18,12 +18,12 @@ pub fn path(it: &Path, price: Decimal, months: u32) -> Findings {
     match it {
         Path::Flat => {}
         Path::Decline { yearly } => {
-            let message = "expected the share by which it is less after a year, from -1 to 0.99; negative where it rises";
+            let message = "expected a yearly price decrease from -1 to 0.99; negative for an increase";
             found.between("yearly", *yearly, -one(), decimal(99, 2), message);
         }
         Path::Steps { steps } => {
             for (at, step) in steps.iter().enumerate() {
-                let message = "expected times the price of now, from 0.001 to 1,000";
+                let message = "expected a factor on today's price, from 0.001 to 1,000";
                 found.between(
                     &format!("steps.{at}.factor"),
                     step.factor,
@@ -34,7 +34,7 @@ pub fn path(it: &Path, price: Decimal, months: u32) -> Findings {
             }
             for (at, pair) in steps.windows(2).enumerate() {
                 if pair[1].month <= pair[0].month {
-                    let message = "expected a later month than that of the step before";
+                    let message = "expected a later month than in the step before";
                     found.refuse(&format!("steps.{}.month", at + 1), pair[1].month, message);
                 }
             }
@@ -69,7 +69,7 @@ fn orders(it: Progress, field: &str, found: &mut Findings) {
 pub fn refresh(it: Refresh) -> Findings {
     let mut found = Findings::default();
     for (field, ratio) in [("price_ratio", it.price_ratio), ("performance_ratio", it.performance_ratio)] {
-        let message = "expected times the present generation, from 0.01 to 1,000";
+        let message = "expected a factor on the present generation, from 0.01 to 1,000";
         found.between(field, ratio, decimal(1, 2), 1000.into(), message);
     }
     found
@@ -88,7 +88,7 @@ pub fn lock_in(it: LockIn) -> Findings {
         it.cost_of_capital,
         Decimal::ZERO,
         one(),
-        "expected 0 to 1 (0.1 for 10 %)",
+        "expected 0 to 1 (0.1 for 10%)",
     );
     found.sorted()
 }

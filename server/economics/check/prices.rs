@@ -97,13 +97,12 @@ impl Asked<'_> {
         for mark in self.list.marks_of(&price, None, self.today) {
             match mark {
                 Mark::Stale { days } => {
-                    let message = format!("that is {days} days ago: ask for it again");
+                    let message = format!("this price is {days} days old; update it");
                     found.warn(&format!("{field}.date"), price.date, &message);
                 }
                 Mark::FarAbove { median, times } => {
                     let message = format!(
-                        "that is {times} times the median of {} prices of this accelerator, {}: is it of one GPU and hour, \
-                         not of a machine?",
+                        "{times} times the median of {} prices of this accelerator, {}; is it the price of a whole machine?",
                         self.tier.name(),
                         median.round(2)
                     );
@@ -122,10 +121,8 @@ impl Asked<'_> {
             return;
         }
         if let Some(reserved) = place.committed.iter().find(|it| it.rate.price > price) {
-            let message = format!(
-                "the reservation beside it costs more, {}; were the two exchanged?",
-                reserved.rate.price
-            );
+            let message =
+                format!("the reservation costs more, {}; are the two prices swapped?", reserved.rate.price);
             return found.warn(&field, price, &message);
         }
         let currency = &self.scenario.currency;
@@ -139,7 +136,7 @@ impl Asked<'_> {
         let reserved = same.find(|it| matches!(it.paid, Paid::Committed | Paid::SpendCommitment));
         if let Some(reserved) = reserved.filter(|_| !is_of_use) {
             let message = format!(
-                "{} sells at that for {}, and every hour of it is paid, used or not; enter it as a reservation",
+                "the price of {} for {}, paid for every hour, used or not; enter it as a reservation",
                 reserved.supplier,
                 reserved.tier.name()
             );
@@ -168,7 +165,7 @@ pub(super) fn hours_for_gpus(scenario: &Scenario, found: &mut Findings) {
             .find_map(has_so_few);
         if let Some((gpus, times)) = few {
             let message = format!(
-                "an option has {gpus} GPUs, and this asks for {} times as many at once: are these GPU-hours a day?",
+                "an option has {gpus} GPUs, and this needs {} times as many at once; is this in GPU-hours a day?",
                 times.round(1).normalize()
             );
             found.warn(&format!("work.{at}.demand.{field}"), asked, &message);
@@ -217,9 +214,11 @@ mod tests {
     fn the_price_of_a_machine_and_an_old_one_are_reported() {
         let found = described("64", "on_demand = { price = 55.04, date = 2026-01-01 }");
         assert_eq!(found.len(), 2, "{found:?}");
-        assert!(found[0].starts_with("option.0.place.0.on_demand.date is 2026-01-01: that is 325 days ago"));
         assert!(
-            found[1].contains("on_demand.price is 55.04") && found[1].contains("not of a machine?"),
+            found[0].starts_with("option.0.place.0.on_demand.date is 2026-01-01: this price is 325 days old")
+        );
+        assert!(
+            found[1].contains("on_demand.price is 55.04") && found[1].contains("of a whole machine?"),
             "{found:?}"
         );
     }
@@ -253,13 +252,13 @@ mod tests {
         assert_eq!(
             found,
             [
-                "option.0.place.0.on_demand.price is 7.67: Google Cloud sells at that for 1 year, and every hour of it is \
-              paid, used or not; enter it as a reservation"
+                "option.0.place.0.on_demand.price is 7.67: the price of Google Cloud for 1 year, paid for every hour, used \
+              or not; enter it as a reservation"
             ]
         );
         let swapped =
             "on_demand = { price = 4 }, committed = [{ rate = { price = 7 }, months = 12, gpus = 8 }]";
-        assert!(described("64", swapped)[0].contains("were the two exchanged?"));
+        assert!(described("64", swapped)[0].contains("are the two prices swapped?"));
     }
 
     #[test]
@@ -267,7 +266,7 @@ mod tests {
         let of =
             |gpus: &str| described(gpus, "committed = [{ rate = { price = 4 }, months = 12, gpus = 80 }]");
         assert!(
-            of("800")[0].contains("10 times as many at once: are these GPU-hours a day?"),
+            of("800")[0].contains("10 times as many at once; is this in GPU-hours a day?"),
             "{:?}",
             of("800")
         );

@@ -48,10 +48,10 @@ pub fn scenario(scenario: &Scenario) -> Findings {
         found.refuse("currency", &scenario.currency, "expected a currency of ISO 4217, such as USD");
     }
     if let Some(worth) = scenario.dollar.worth {
-        let message = "expected what a US dollar is worth, from 0.000001 to 1,000,000";
+        let message = "expected the value of a US dollar, from 0.000001 to 1,000,000";
         found.between("dollar.worth", worth, decimal(1, 6), 1_000_000.into(), message);
         if scenario.currency.as_str() == SHIPPED && worth != one() {
-            found.refuse("dollar.worth", worth, "the scenario is in US dollars; leave it out");
+            found.refuse("dollar.worth", worth, "not needed: the scenario is in US dollars; leave it empty");
         }
     }
     some("work", scenario.work.len(), &mut found);
@@ -74,10 +74,10 @@ pub fn scenario(scenario: &Scenario) -> Findings {
     for (at, option) in scenario.options.iter().enumerate() {
         let field = format!("option.{at}");
         if !options.insert(option.name.trim()) {
-            found.warn(&format!("{field}.name"), &option.name, "another option is called so, too");
+            found.warn(&format!("{field}.name"), &option.name, "another option has this name");
         }
         if option.name.trim().is_empty() {
-            found.refuse(&format!("{field}.name"), "empty", "expected a name to tell options apart");
+            found.refuse(&format!("{field}.name"), "empty", "expected a name for the option");
         }
         some(&format!("{field}.place"), option.places.len(), &mut found);
         of_spend(option, &field, &mut found);
@@ -87,8 +87,7 @@ pub fn scenario(scenario: &Scenario) -> Findings {
             of_place(place, &field, scenario, &mut found);
             for work in scenario.served_by(place) {
                 if !taken.insert(work.name.as_str()) {
-                    let message =
-                        "runs in another place of this option as well; name the works of each place";
+                    let message = "runs in another place of this option, too; name the work of each place";
                     found.refuse(&format!("{field}.serves"), &work.name, message);
                 }
             }
@@ -112,7 +111,7 @@ fn ranges(scenario: &Scenario, found: &mut Findings) {
         // What is not entered may follow from something else, as what spot does again.
         let follows = entered.is_some_and(serde_json::Value::is_null);
         if !is_uncertain(&pointer) || (value.is_none() && !follows) {
-            let message = "a range is stated of what is no number here that is drawn; remove the range";
+            let message = "there is no uncertain number here; remove the range";
             found.refuse(&field, text.unwrap_or("nothing"), message);
             continue;
         }
@@ -120,25 +119,24 @@ fn ranges(scenario: &Scenario, found: &mut Findings) {
         let (low, high) = (stated.low.unwrap_or(value), stated.high.unwrap_or(value));
         let between = format!("{} to {}", low.normalize(), high.normalize());
         if low > high {
-            found.refuse(&field, between, "the low end of its range is above the high one");
+            found.refuse(&field, between, "the low end of the range is above the high end");
         } else if value < low || value > high {
-            let message = format!("is not within its range, {between}: enter what is most likely");
+            let message = format!("outside its range, {between}; enter the most likely value");
             found.warn(&field, value.normalize(), &message);
         } else if low < high
             && stated.low.is_some()
             && stated.high.is_some()
             && (value == low || value == high)
         {
-            let message = format!(
-                "is the end of its range, {between}: enter what is most likely, not what is claimed at best"
-            );
+            let message =
+                format!("at the end of its range, {between}; enter the most likely value, not the best case");
             found.warn(&field, value.normalize(), &message);
         }
     }
 }
 
 /// Why something is too much.
-const MUCH: &str = "more than anybody compares: expected at most 12 options, 6 places in each, 8 works, and 250 works, \
+const MUCH: &str = "too large: expected at most 12 options, 6 places in each, 8 works, and 250 works, \
      options, places, prices, costs, levels and steps in all";
 
 /// What there is more of than a scenario may have. Edits do not add to it.
@@ -159,14 +157,14 @@ pub fn too_many(scenario: &Scenario) -> Option<Finding> {
     (hours.saturating_mul(scenario.options.len()) > MOST_HOURS).then(|| Finding {
         severity,
         field: "work".to_owned(),
-        found: format!("{hours} hours of demand one by one, for each of {} options", scenario.options.len()),
-        message: format!("expected {MOST_HOURS} in all at most: give fewer hours, or compare fewer options"),
+        found: format!("{hours} hours of demand for each of {} options", scenario.options.len()),
+        message: format!("expected at most {MOST_HOURS} in all; enter fewer hours or fewer options"),
     })
 }
 
 fn some(field: &str, len: usize, found: &mut Findings) {
     if len == 0 {
-        found.refuse(field, "0 of them", "expected one at least");
+        found.refuse(field, "0 of them", "expected at least one");
     }
 }
 
@@ -184,7 +182,7 @@ fn of_work(work: &Work, field: &str, months: u32, found: &mut Findings) {
             found.add(inside.severity, &format!("{under}.{}", inside.field), &inside.found, &inside.message);
         }
     }
-    let message = "expected -0.5 to 0.5 a month; is this of a year?";
+    let message = "expected -0.5 to 0.5 a month; is this growth per year?";
     let (least, most) = (decimal(-5, 1), decimal(5, 1));
     found.between(&format!("{field}.monthly_growth"), work.monthly_growth, least, most, message);
     if found.refusals() == before {
@@ -193,7 +191,11 @@ fn of_work(work: &Work, field: &str, months: u32, found: &mut Findings) {
     found.share(&format!("{field}.interruptible"), work.interruptible);
     may_move(work, field, found);
     if found.share(&format!("{field}.productive"), work.productive) && work.productive.is_zero() {
-        found.refuse(&format!("{field}.productive"), 0, "no hour does work, so that no work has a cost");
+        found.refuse(
+            &format!("{field}.productive"),
+            0,
+            "expected more than 0: without productive hours there is no cost per hour",
+        );
     }
     if let Some(availability) = work.availability {
         found.share(&format!("{field}.availability"), availability);
@@ -201,12 +203,12 @@ fn of_work(work: &Work, field: &str, months: u32, found: &mut Findings) {
     if let Some(cost) = work.unserved_cost {
         let field = format!("{field}.unserved_cost");
         if found.money(&field, cost) && cost.is_zero() {
-            let message = "what is not served would cost nothing, and serving nothing least; leave it out";
+            let message = "expected more than 0; leave it empty if all work must be served";
             found.refuse(&field, 0, message);
         }
     }
     if let Some(tokens) = work.tokens_per_hour {
-        let message = "expected 1 to a billion tokens an hour";
+        let message = "expected 1 to a billion tokens per hour";
         found.between(&format!("{field}.tokens_per_hour"), tokens, one(), 1_000_000_000.into(), message);
     }
 }
@@ -227,7 +229,7 @@ fn grown(work: &Work, months: u32, field: &str, found: &mut Findings) {
     };
     if product(&[peak, growth(work.monthly_growth, count(months - 1))]) > MOST_GPUS.into() {
         let message =
-            "grows to more than a million GPUs within the months that are compared; is this of a year?";
+            "grows to more than a million GPUs within the compared months; is this growth per year?";
         found.refuse(field, work.monthly_growth, message);
     }
 }
@@ -240,14 +242,14 @@ fn may_move(work: &Work, field: &str, found: &mut Findings) {
     if let (true, Shape::Hours { gpus }) = (work.within_hours > 0, &work.demand)
         && !gpus.len().is_multiple_of(24)
     {
-        let message = "expected whole days of hours, so that each has its hour of the day";
+        let message = "expected hours of whole days";
         found.refuse(&format!("{field}.demand.gpus"), gpus.len(), message);
     }
 }
 
 fn model(id: &str, field: &str, found: &mut Findings) {
     if !id.is_empty() && accelerator::model(id).is_none() {
-        let message = "expected the id of a model of the catalog, such as nvidia-h100-sxm";
+        let message = "expected an accelerator ID of the catalog, such as nvidia-h100-sxm";
         found.refuse(&format!("{field}.accelerator"), id, message);
     }
 }
@@ -261,7 +263,7 @@ fn of_place(place: &Place, field: &str, scenario: &Scenario, found: &mut Finding
     }
     let message = "expected 0.01 to 100 hours of the work's accelerator, mostly about 1";
     found.between(&format!("{field}.performance"), place.performance, decimal(1, 2), 100.into(), message);
-    let message = "expected 1 to 10 hours for a useful one";
+    let message = "expected 1 to 10 paid hours per useful hour";
     found.between(&format!("{field}.rework"), place.rework, one(), 10.into(), message);
     if !(1..=1000).contains(&place.gpus_per_node) {
         found.refuse(&format!("{field}.gpus_per_node"), place.gpus_per_node, "expected 1 to 1,000");
@@ -270,7 +272,7 @@ fn of_place(place: &Place, field: &str, scenario: &Scenario, found: &mut Finding
         found.share(&format!("{field}.availability"), availability);
     }
     if found.share(&format!("{field}.obtainable"), place.obtainable) && place.obtainable.is_zero() {
-        let message = "what is never there is not sold; leave its price out";
+        let message = "expected more than 0; if it is never available, remove its price";
         found.refuse(&format!("{field}.obtainable"), 0, message);
     }
     found.share(&format!("{field}.support"), place.support);
@@ -285,7 +287,7 @@ fn of_place(place: &Place, field: &str, scenario: &Scenario, found: &mut Finding
         }
         if moved.is_in_dollars() && scenario.of_a_dollar().is_none() {
             let message = format!(
-                "its list is in {SHIPPED}: enter what a dollar is worth in {} (dollar.worth), or a price of your own (flat)",
+                "this price list is in {SHIPPED}; enter the value of a dollar in {} (dollar.worth), or a flat price (flat)",
                 scenario.currency
             );
             found.refuse(&format!("{field}.moved.{at}.rates.of"), moved.rates.tariff().name, &message);
@@ -306,7 +308,7 @@ fn of_place(place: &Place, field: &str, scenario: &Scenario, found: &mut Finding
     }
     let is_base = place.owned.is_some() || !place.committed.is_empty() || !place.blocks.is_empty();
     if !is_base && place.spot.is_none() && place.on_demand.is_none() && place.per_million_tokens.is_none() {
-        let message = "enter on demand, by the token, spot, a reservation, a block, or machines of your own";
+        let message = "add a price (on demand, per token, spot, reservation or block) or on-prem machines";
         found.refuse(field, "without a price", message);
     }
     if let Some(owned) = &place.owned {
@@ -316,7 +318,7 @@ fn of_place(place: &Place, field: &str, scenario: &Scenario, found: &mut Finding
         }
         let (price, shipped) = (owned.machines.node_price, Owning::default().node_price);
         if scenario.of_a_dollar().is_none() && price == shipped {
-            let message = format!("is the shipped price in {SHIPPED}; is it one in {}?", scenario.currency);
+            let message = format!("equals the built-in price in {SHIPPED}; is it in {}?", scenario.currency);
             found.warn(&format!("{field}.owned.machines.node_price"), price, &message);
         }
         follows_from_the_scenario(&owned.machines, &format!("{field}.owned.machines"), found);
@@ -326,7 +328,7 @@ fn of_place(place: &Place, field: &str, scenario: &Scenario, found: &mut Finding
         let leased_on = quotient(count(scenario.months), term).is_some_and(|it| it != floor(it));
         if matches!(owned.machines.tenure, Tenure::Leased { .. }) && leased_on {
             let message = format!(
-                "years of a lease go on after the {} months that are compared; what is paid for later is not in the total",
+                "the lease continues after the {} compared months; later payments are not in the total",
                 scenario.months
             );
             found.warn(&format!("{field}.owned.machines.life_years"), owned.machines.life_years, &message);
@@ -338,7 +340,7 @@ fn of_place(place: &Place, field: &str, scenario: &Scenario, found: &mut Finding
         of_commitment(committed, &field, found);
         if committed.months > scenario.months && committed.months <= LONGEST {
             let message = format!(
-                "it goes on after the {} months that are compared; what is paid for later is not in the total",
+                "the term continues after the {} compared months; later payments are not in the total",
                 scenario.months
             );
             found.warn(&format!("{field}.months"), committed.months, &message);
@@ -348,7 +350,7 @@ fn of_place(place: &Place, field: &str, scenario: &Scenario, found: &mut Finding
     if let Some(spot) = &place.spot {
         rate(&spot.rate, &format!("{field}.spot.rate"), found);
         if let Some(rework) = spot.rework {
-            let message = "expected 1 to 10 hours for a useful one";
+            let message = "expected 1 to 10 paid hours per useful hour";
             found.between(&format!("{field}.spot.rework"), rework, one(), 10.into(), message);
         }
         let mut inside = Findings::default();
@@ -369,15 +371,15 @@ fn of_place(place: &Place, field: &str, scenario: &Scenario, found: &mut Finding
 fn follows_from_the_scenario(machines: &Owning, field: &str, found: &mut Findings) {
     let usual = Owning::default();
     let decimals = [
-        ("rework", machines.rework, usual.rework, "enter it as the rework of the place"),
+        ("rework", machines.rework, usual.rework, "enter it as rework of the place"),
         (
             "cost_of_capital",
             machines.cost_of_capital,
             usual.cost_of_capital,
-            "the cost of capital of the scenario is that of every option",
+            "the scenario sets the cost of capital of all options",
         ),
-        ("utilization", machines.utilization, usual.utilization, "it follows from what the work asks for"),
-        ("air_rise", machines.air_rise, usual.air_rise, "no cost follows from the air that cools a rack"),
+        ("utilization", machines.utilization, usual.utilization, "it follows from the demand of the work"),
+        ("air_rise", machines.air_rise, usual.air_rise, "airflow has no cost"),
     ];
     for (name, value, usual, instead) in decimals {
         if value != usual {
@@ -385,15 +387,15 @@ fn follows_from_the_scenario(machines: &Owning, field: &str, found: &mut Finding
         }
     }
     if machines.gpus != usual.gpus {
-        let instead = "enter how many there are as the gpus of owned";
+        let instead = "enter the number as gpus of owned";
         no_effect(&format!("{field}.gpus"), machines.gpus, instead, found);
     }
     if let Some(share) = machines.allocated_share {
-        let instead = "what the work asks for is what is allocated";
+        let instead = "the demand of the work is what is allocated";
         no_effect(&format!("{field}.allocated_share"), share, instead, found);
     }
     if machines.lead_months != usual.lead_months {
-        let instead = "every option begins with the first month";
+        let instead = "all options start in the first month";
         no_effect(&format!("{field}.lead_months"), machines.lead_months, instead, found);
     }
 }
@@ -413,7 +415,7 @@ fn without_effect(place: &Place, field: &str, found: &mut Findings) {
     let is_rented =
         is_by_use || place.spot.is_some() || !place.committed.is_empty() || !place.blocks.is_empty();
     let usual = Place::default();
-    let why = "nothing is reserved; machines of our own have their own number";
+    let why = "nothing is reserved; enter the number of on-prem GPUs there";
     odd(
         place.gpus_per_node != usual.gpus_per_node && place.committed.is_empty(),
         "gpus_per_node",
@@ -422,18 +424,23 @@ fn without_effect(place: &Place, field: &str, found: &mut Findings) {
     );
     let why = "nothing is bought on demand";
     odd(place.obtainable != one() && !is_by_use, "obtainable", &place.obtainable, why);
-    odd(!place.support.is_zero() && !is_rented, "support", &place.support, "nothing is paid to a supplier");
+    odd(
+        !place.support.is_zero() && !is_rented,
+        "support",
+        &place.support,
+        "there are no payments to a supplier",
+    );
     if let Some(spot) = &place.spot
         && let Some(rework) = spot.rework
     {
-        let why = "how often it is taken away is entered besides, which this replaces";
+        let why = "it replaces the interruptions, which are entered, too";
         odd(spot.interruptions != Interruptions::default(), "spot.rework", &rework, why);
     }
     if let Some(port) = &place.porting {
         let is_alone = port.releases_per_year.is_zero() != port.ported_anew.is_zero();
-        let why = "it takes both, releases and what of porting each takes anew";
+        let why = "enter both: releases, and the porting repeated per release";
         odd(is_alone, "porting.releases_per_year", &port.releases_per_year, why);
-        let why = "it never runs in both";
+        let why = "it never runs in both places";
         odd(
             port.months_of_both == 0 && !port.meanwhile.price.is_zero(),
             "porting.meanwhile.price",
@@ -456,10 +463,10 @@ fn without_effect(place: &Place, field: &str, found: &mut Findings) {
 fn whole_nodes(owned: &Owned, field: &str, found: &mut Findings) {
     let (Gpus::Number(gpus), node) = (owned.gpus, owned.machines.gpus_per_node) else { return };
     if gpus == 0 {
-        found.warn(field, gpus, "no machines are bought; remove them, or enter how many");
+        found.warn(field, gpus, "there are no machines; remove them, or enter a number");
     } else if node > 0 && !gpus.is_multiple_of(node) {
         let bought = gpus.div_ceil(node).saturating_mul(node);
-        let message = format!("nodes have {node} GPUs: {bought} are bought");
+        let message = format!("nodes have {node} GPUs, so {bought} are bought");
         found.warn(field, gpus, &message);
     }
 }
@@ -469,9 +476,8 @@ fn at_cheaper_hours(place: &Place, field: &str, found: &mut Findings) {
     let Some(it) = &place.cheaper_hours else { return };
     let has_base = place.owned.is_some() || !place.committed.is_empty() || !place.blocks.is_empty();
     if has_base || place.spend_rate.is_some() || place.on_demand.is_none() {
-        let message =
-            "only on demand, with spot or without, has cheaper hours; take a place of its own for the rest";
-        found.refuse(&format!("{field}.cheaper_hours"), "hours beside something else", message);
+        let message = "cheaper hours apply only to on demand and spot; add a place for the rest";
+        found.refuse(&format!("{field}.cheaper_hours"), "cheaper hours with other prices", message);
     }
     for (name, hour) in [("from", it.from), ("until", it.until)] {
         if hour > 24 {
@@ -482,7 +488,7 @@ fn at_cheaper_hours(place: &Place, field: &str, found: &mut Findings) {
             );
         }
     }
-    let message = "expected times the price, from 0.01 to 1";
+    let message = "expected a factor on the price, from 0.01 to 1";
     found.between(&format!("{field}.cheaper_hours.factor"), it.factor, decimal(1, 2), one(), message);
 }
 
@@ -491,12 +497,11 @@ fn by_tokens(place: &Place, field: &str, scenario: &Scenario, found: &mut Findin
     let Some(entered) = &place.per_million_tokens else { return };
     rate(entered, &format!("{field}.per_million_tokens"), found);
     if place.on_demand.is_some() {
-        let message = "both would serve what is left; enter one, and the other as an option of its own";
-        found.refuse(&format!("{field}.per_million_tokens"), "a price beside on demand", message);
+        let message = "both would serve the rest; remove one, and add it as another option";
+        found.refuse(&format!("{field}.per_million_tokens"), "a price per token and on demand", message);
     }
     if place.performance != one() || place.rework != one() {
-        let message =
-            "tokens are counted in hours of the work's accelerator; leave performance and rework at 1";
+        let message = "expected 1: tokens are counted in hours of the work's accelerator";
         found.refuse(&format!("{field}.performance"), place.performance, message);
     }
     let mut before = None;
@@ -507,11 +512,11 @@ fn by_tokens(place: &Place, field: &str, scenario: &Scenario, found: &mut Findin
         let field = format!("work.{at}.tokens_per_hour");
         match work.tokens_of_an_hour() {
             None => {
-                let message = "is needed where it is paid by the token: how many does an hour make?";
+                let message = "expected a throughput: a price per token needs tokens per hour";
                 found.refuse(&field, "nothing", message);
             }
             Some(tokens) if before.is_some_and(|before| before != tokens) => {
-                let message = "works of one place that is paid by the token make the same an hour; take a place for each";
+                let message = "all work of a place with a price per token needs the same throughput; add a place for each";
                 found.refuse(&field, tokens, message);
             }
             tokens => before = tokens,
@@ -532,8 +537,7 @@ fn of_refresh(owned: &Owned, months: u32, field: &str, found: &mut Findings) {
     for (name, ratio) in [("price_ratio", it.price_ratio), ("performance_ratio", it.performance_ratio)] {
         let last = growth(ratio - one(), floor(again).min(count(LONGEST)));
         if last > MOST_OF_ALL.into() || product(&[last, MOST_OF_ALL.into()]) < one() {
-            let message =
-                "each generation multiplies by it, which amounts to more than a thousand times until the end";
+            let message = "too high: after all generations the price is more than a thousand times the first";
             found.refuse(&format!("{field}.{name}"), ratio, message);
         } else if name == "price_ratio" {
             found.money(&format!("{field}.{name}"), product(&[last, machines.node_price]).round(2));
@@ -567,8 +571,8 @@ fn nested(committed: &[Committed], months: u32, field: &str, found: &mut Finding
         };
         if let Some(long) = committed.iter().find(is_cut) {
             let message = format!(
-                "is renewed at other times than the one for {} months, which is as large as costs least: enter how many \
-                 GPUs that has, or terms of which one divides the next",
+                "renews at other times than the term of {} months, whose size is best: enter a number of GPUs there, or \
+                 terms that divide each other",
                 long.months
             );
             found.refuse(&format!("{field}.committed.{at}.months"), short.months, &message);
@@ -581,13 +585,13 @@ fn of_spend(option: &Alternative, field: &str, found: &mut Findings) {
     if let Some(spend) = &option.spend {
         let name = |name: &str| format!("{field}.spend.{name}");
         if found.money(&name("per_hour"), spend.per_hour) && spend.per_hour.is_zero() {
-            found.refuse(&name("per_hour"), 0, "nothing is committed to; remove it");
+            found.refuse(&name("per_hour"), 0, "expected an amount above 0, or remove the commitment");
         }
         if !(1..=LONGEST).contains(&spend.months) {
             found.refuse(&name("months"), spend.months, "expected a term of 1 to 120 months");
         }
         if option.places.iter().all(|place| place.spend_rate.is_none()) {
-            let message = "buys nothing: enter in a place what an hour on demand costs under it";
+            let message = "not used by any place: add a price under the spend commitment";
             found.refuse(&name("per_hour"), spend.per_hour, message);
         }
     }
@@ -597,22 +601,18 @@ fn of_spend(option: &Alternative, field: &str, found: &mut Findings) {
         rate(under, &name, found);
         let name = format!("{name}.price");
         let Some(on_demand) = &place.on_demand else {
-            found.refuse(&name, under.price, "is instead of a price on demand; enter that, too");
+            found.refuse(&name, under.price, "also needs an on-demand price; enter it");
             continue;
         };
         if option.spend.is_none() {
-            found.refuse(&name, under.price, "holds under a spend commitment, and the option has none");
+            found.refuse(&name, under.price, "needs a spend commitment, and this option has none");
         }
         if place.obtainable != one() {
-            let message = "is not computed where capacity may be missing; leave one of the two out";
+            let message = "cannot be combined with on-demand availability below 100%; remove one";
             found.refuse(&name, under.price, message);
         }
         if under.price > on_demand.price {
-            found.warn(
-                &name,
-                under.price,
-                "is more than on demand, and a commitment pays for it all the same",
-            );
+            found.warn(&name, under.price, "more than on demand; are the two prices swapped?");
         }
     }
 }
@@ -627,27 +627,31 @@ fn of_block(block: &Block, field: &str, months: u32, found: &mut Findings) {
         found.refuse(
             &field("hours"),
             block.hours,
-            "expected 1 to 8,760: a year; longer ones are commitments",
+            "expected 1 to 8,760 hours (a year); enter longer ones as a reservation",
         );
     } else if block.every_months > 0 && block.hours > block.every_months.saturating_mul(HOURS_OF_MONTH) {
-        let message = "the next one begins before it ends; buy larger ones, or less often";
+        let message = "the next block begins before this one ends; enter larger blocks, or fewer";
         found.refuse(&field("hours"), block.hours, message);
     }
     if block.every_months > LONGEST {
         found.refuse(&field("every_months"), block.every_months, "expected 0 (once) to 120 months");
     }
     if block.first_month >= months {
-        let message = "no month of those that are compared; 0 is the first";
+        let message = "outside the compared months; 0 is the first month";
         found.refuse(&field("first_month"), block.first_month, message);
     }
     if block.goes_on_after(months) {
         let message = format!(
-            "the last one goes on after the {months} months that are compared; what is paid for later is not in the total"
+            "the last block continues after the {months} compared months; later payments are not in the total"
         );
         found.warn(&field("hours"), block.hours, &message);
     }
     if block.starts_at_hour >= HOURS_OF_MONTH {
-        found.refuse(&field("starts_at_hour"), block.starts_at_hour, "expected an hour of 730: 0 to 729");
+        found.refuse(
+            &field("starts_at_hour"),
+            block.starts_at_hour,
+            "expected an hour of the month, from 0 to 729",
+        );
     }
 }
 
@@ -662,11 +666,7 @@ fn size(gpus: Gpus, field: &str, found: &mut Findings) {
 fn rate(rate: &Rate, field: &str, found: &mut Findings) {
     let field = |name: &str| format!("{field}.{name}");
     if found.money(&field("price"), rate.price) && rate.price.is_zero() && !rate.is_covered() {
-        found.refuse(
-            &field("price"),
-            0,
-            "lists say 0 where something is not sold; enter what is paid for it",
-        );
+        found.refuse(&field("price"), 0, "lists show 0 for what is not sold; enter the price you pay");
     }
     // Told of the whole: a form has it as one text.
     for finding in path(&rate.path, rate.price, 0).iter().filter(|it| it.field != "price") {
@@ -675,7 +675,7 @@ fn rate(rate: &Rate, field: &str, found: &mut Findings) {
     if let Path::Entered { prices } = &rate.path
         && prices.first().is_some_and(|first| *first != rate.price)
     {
-        let message = "is not the price of now; what is entered by the month is what is computed with";
+        let message = "differs from today's price; the monthly prices are used";
         found.warn(&field("path"), prices[0], message);
     }
 }

@@ -9,17 +9,17 @@ use crate::money::arithmetic::{decimal, one};
 pub fn serving(it: &Serving) -> Findings {
     let mut found = Findings::default();
     if found.money("price", it.price) && it.price.is_zero() {
-        found.warn("price", it.price, "GPUs cost something; enter the price of a GPU-hour");
+        found.warn("price", it.price, "expected the price of a GPU-hour, above 0");
     }
     if !(1..=1_000_000).contains(&it.gpus) {
         found.refuse("gpus", it.gpus, "expected 1 to a million");
     }
     let rates = [("output_rate", Some(it.output_rate)), ("input_rate", it.input_rate)];
     for (field, rate) in rates.into_iter().filter_map(|(field, rate)| Some((field, rate?))) {
-        let message = "expected tokens a second of all GPUs together, from 0.001 to 10^12";
+        let message = "expected tokens per second of all GPUs, from 0.001 to 10^12";
         found.between(field, rate, decimal(1, 3), 1_000_000_000_000.into(), message);
     }
-    let message = "expected the share of hours in which they are busy, from 0.01 % to 100 %";
+    let message = "expected the busy share of hours, from 0.01% to 100%";
     found.between("duty", it.duty, decimal(1, 4), one(), message);
     found.sorted()
 }

@@ -15,7 +15,7 @@ const MOST_RUNS: u32 = 365;
 const YEAR: u32 = 8760;
 
 /// Why demand of nothing is refused.
-const NOTHING: &str = "no work is asked for, so that no hour has a cost";
+const NOTHING: &str = "expected more than 0: without work there is no cost per hour";
 
 fn nothing(gpus: Decimal, field: &str, found: &mut Findings) {
     if gpus.is_zero() {
@@ -36,7 +36,7 @@ pub(super) fn shape(shape: &Shape, field: &str, found: &mut Findings) {
                 found.refuse(
                     &format!("{field}.hours_per_day"),
                     hours_per_day,
-                    "a day has 24 hours; is this GPU-hours of a day?",
+                    "a day has 24 hours; is this in GPU-hours a day?",
                 );
             }
             nothing(*all, &format!("{field}.gpus"), found);
@@ -47,7 +47,7 @@ pub(super) fn shape(shape: &Shape, field: &str, found: &mut Findings) {
         Shape::Between { low, high } => {
             let fine = gpus(found, "low", *low) && gpus(found, "high", *high);
             if fine && low > high {
-                found.refuse(&format!("{field}.low"), low, "expected no more than the high");
+                found.refuse(&format!("{field}.low"), low, "expected at most the high end");
             }
             nothing(*high, &format!("{field}.high"), found);
         }
@@ -55,7 +55,7 @@ pub(super) fn shape(shape: &Shape, field: &str, found: &mut Findings) {
             gpus(found, "base", *base);
             nothing(*base, &format!("{field}.base"), found);
             found.share(&format!("{field}.day_swing"), *day_swing);
-            let message = "expected 0 to 10 GPUs at weekends for one of a working day";
+            let message = "expected 0 to 10 GPUs on weekends per GPU on a weekday";
             found.between(&format!("{field}.weekend"), *weekend, Decimal::ZERO, 10.into(), message);
             let message = "expected 0 to 2; 0.3 is a lot";
             found.between(&format!("{field}.noise"), *noise, Decimal::ZERO, 2.into(), message);
@@ -71,7 +71,7 @@ pub(super) fn shape(shape: &Shape, field: &str, found: &mut Findings) {
                 found.refuse(&format!("{field}.levels"), 0, NOTHING);
             }
             if sum != one() {
-                found.refuse(&format!("{field}.levels"), sum, "expected shares that sum to exactly 1");
+                found.refuse(&format!("{field}.levels"), sum, "expected shares that sum to 1");
             }
         }
         Shape::Runs { gpus: all, runs_per_year, hours_per_run } => {
@@ -84,7 +84,7 @@ pub(super) fn shape(shape: &Shape, field: &str, found: &mut Findings) {
                 found.refuse(&format!("{field}.hours_per_run"), 0, NOTHING);
             } else if *hours_per_run > YEAR / runs_per_year {
                 let message = format!(
-                    "{runs_per_year} runs of so many hours do not fit in a year's 8,760; expected at most {} each",
+                    "expected at most {} hours: {runs_per_year} runs do not fit into the 8,760 hours of a year",
                     YEAR / runs_per_year
                 );
                 found.refuse(&format!("{field}.hours_per_run"), hours_per_run, &message);
@@ -117,20 +117,23 @@ mod tests {
     fn what_no_work_asks_for_is_refused() {
         for (json, message) in [
             (r#"{"shape": "flat", "gpus": "-1", "hours_per_day": 3}"#, "expected 0 to 1,000,000 GPUs"),
-            (r#"{"shape": "flat", "gpus": "1", "hours_per_day": 400}"#, "is this GPU-hours of a day?"),
-            (r#"{"shape": "between", "low": "2", "high": "1"}"#, "no more than the high"),
-            (r#"{"shape": "levels", "levels": [{"gpus": "8", "share": "0.9"}]}"#, "sum to exactly 1"),
-            (r#"{"shape": "flat", "gpus": "0", "hours_per_day": 3}"#, "no work is asked for"),
-            (r#"{"shape": "flat", "gpus": "8", "hours_per_day": 0}"#, "no work is asked for"),
-            (r#"{"shape": "between", "low": "0", "high": "0"}"#, "no work is asked for"),
-            (r#"{"shape": "levels", "levels": [{"gpus": "0", "share": "1"}]}"#, "no work is asked for"),
+            (r#"{"shape": "flat", "gpus": "1", "hours_per_day": 400}"#, "is this in GPU-hours a day?"),
+            (r#"{"shape": "between", "low": "2", "high": "1"}"#, "at most the high end"),
+            (r#"{"shape": "levels", "levels": [{"gpus": "8", "share": "0.9"}]}"#, "that sum to 1"),
+            (r#"{"shape": "flat", "gpus": "0", "hours_per_day": 3}"#, "without work there is no cost"),
+            (r#"{"shape": "flat", "gpus": "8", "hours_per_day": 0}"#, "without work there is no cost"),
+            (r#"{"shape": "between", "low": "0", "high": "0"}"#, "without work there is no cost"),
+            (
+                r#"{"shape": "levels", "levels": [{"gpus": "0", "share": "1"}]}"#,
+                "without work there is no cost",
+            ),
             (
                 r#"{"shape": "runs", "gpus": "0", "runs_per_year": 4, "hours_per_run": 336}"#,
-                "no work is asked for",
+                "without work there is no cost",
             ),
             (
                 r#"{"shape": "runs", "gpus": "8", "runs_per_year": 4, "hours_per_run": 0}"#,
-                "no work is asked for",
+                "without work there is no cost",
             ),
             (
                 r#"{"shape": "runs", "gpus": "8", "runs_per_year": 0, "hours_per_run": 336}"#,
@@ -138,10 +141,10 @@ mod tests {
             ),
             (
                 r#"{"shape": "runs", "gpus": "8", "runs_per_year": 4, "hours_per_run": 2191}"#,
-                "at most 2190 each",
+                "at most 2190 hours",
             ),
             (r#"{"shape": "hours", "gpus": []}"#, "1 to 87,600 hours"),
-            (r#"{"shape": "hours", "gpus": ["0", "0.000"]}"#, "no work is asked for"),
+            (r#"{"shape": "hours", "gpus": ["0", "0.000"]}"#, "without work there is no cost"),
         ] {
             let mut found = Findings::default();
             shape(&serde_json::from_str(json).unwrap(), "demand", &mut found);

@@ -11,11 +11,7 @@ pub fn porting(it: &Porting) -> Findings {
     found.money("spend", it.spend);
     found.money("loaded_cost", it.loaded_cost);
     if found.part("saving", it.saving) && it.saving > decimal(5, 1) {
-        found.warn(
-            "saving",
-            it.saving,
-            "0.3 to 0.5 are claimed by those who sell the chips; is it measured?",
-        );
+        found.warn("saving", it.saving, "vendors claim 0.3 to 0.5; is this measured?");
     }
     found.share("coverage", it.coverage);
     found.share("chance", it.chance);
@@ -23,7 +19,7 @@ pub fn porting(it: &Porting) -> Findings {
     let mut most = |field: &str, value, most: i64, message: &str| {
         found.between(field, value, Decimal::ZERO, most.into(), message);
     };
-    most("engineer_weeks", it.engineer_weeks, 100_000, "expected 0 to 100,000 weeks of an engineer");
+    most("engineer_weeks", it.engineer_weeks, 100_000, "expected 0 to 100,000 engineer-weeks");
     most("months_of_both", it.months_of_both, 120, "expected 0 to 120 months");
     most("releases_per_year", it.releases_per_year, 365, "expected 0 to 365 releases a year");
     if it.months > 1200 {
@@ -34,7 +30,7 @@ pub fn porting(it: &Porting) -> Findings {
         it.cost_of_capital,
         Decimal::ZERO,
         one(),
-        "expected 0 to 1 (0.1 for 10 %)",
+        "expected 0 to 1 (0.1 for 10%)",
     );
     found.sorted()
 }

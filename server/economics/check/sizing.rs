@@ -12,14 +12,13 @@ const MOST_GPUS: i64 = 1_000_000;
 pub fn service(it: &Service, accelerator: &str) -> Findings {
     let mut found = Findings::default();
     let most = Decimal::from(100_000_000);
-    let message = "expected 1 to 100 million users at once";
+    let message = "expected 1 to 100 million concurrent users";
     found.between("users", count(it.users), 1.into(), most, message);
-    let message = "expected 1 to 100 million tokens that are held for a user";
+    let message = "expected 1 to 100 million tokens per user";
     found.between("tokens_per_user", count(it.tokens_per_user), 1.into(), most, message);
-    let message = "expected tokens a second of one user, from 0.001 to a million";
+    let message = "expected tokens per second per user, from 0.001 to a million";
     found.between("tokens_per_second", it.tokens_per_second, decimal(1, 3), 1_000_000.into(), message);
-    let message =
-        "expected tokens a second of one GPU for all its users, from 0.001 to a million, as measured";
+    let message = "expected measured tokens per second per GPU, from 0.001 to a million";
     found.between(
         "gpu_tokens_per_second",
         it.gpu_tokens_per_second,
@@ -47,16 +46,15 @@ fn served(it: &Service, accelerator: &str, found: &mut Findings) {
     let Some(replica) = it.replica(accelerator) else { return };
     if replica.users_by_memory.is_none_or(|users| users.is_zero()) {
         let least = it.fit(accelerator, 1).fit().ok().and_then(|it| it.least_gpus.value).unwrap_or_default();
-        let message =
-            format!("their memory does not hold the model and one user of it; expected at least {least}");
+        let message = format!("expected at least {least}: the model and one user do not fit into memory");
         found.refuse("gpus_per_replica", replica.gpus, &message);
     } else if replica.users_by_speed.is_zero() {
         let message = format!(
-            "{} of these GPUs make fewer tokens a second than one user is to get; expected more of them in a replica",
+            "{} of these GPUs are too slow for one user; expected more GPUs per replica",
             replica.gpus
         );
         found.refuse("gpu_tokens_per_second", it.gpu_tokens_per_second, &message);
     } else if it.gpus(accelerator, count(it.users)).is_none_or(|gpus| gpus > MOST_GPUS.into()) {
-        found.refuse("users", it.users, "they take more than a million GPUs");
+        found.refuse("users", it.users, "this needs more than a million GPUs");
     }
 }

@@ -13,7 +13,7 @@ pub fn layout(it: &Layout) -> Findings {
     found.money("price", it.price);
     let known = profiles_of(&it.accelerator);
     if known.is_empty() {
-        let message = "MIG does not cut it, or it is not known how; jobs can share it only by turns";
+        let message = "MIG is not supported or unknown for this GPU; jobs can only share it by time-slicing";
         found.refuse("accelerator", &it.accelerator, message);
         return found;
     }
@@ -23,12 +23,12 @@ pub fn layout(it: &Layout) -> Findings {
         if let Some(profile) = profile(&it.accelerator, name) {
             slices.push(profile);
         } else {
-            let message = format!("no profile of this GPU; expected {}", names.join(", "));
+            let message = format!("not a profile of this GPU; enter one of {}", names.join(", "));
             found.refuse(&format!("slices.{at}"), name, &message);
         }
     }
     if it.slices.len() > MOST_SLICES || !is_possible(&slices) {
-        let message = "they do not fit on one GPU beside each other";
+        let message = "these slices do not fit on one GPU";
         found.refuse("slices", it.slices.join(" + "), message);
     }
     found
@@ -39,7 +39,7 @@ pub fn turns(it: &Turns) -> Findings {
     let mut found = Findings::default();
     found.money("price", it.price);
     if !(1..=1000).contains(&it.replicas) {
-        found.refuse("replicas", it.replicas, "expected 1 to 1,000 jobs that take turns");
+        found.refuse("replicas", it.replicas, "expected 1 to 1,000 jobs");
     }
     found.between("hours", it.hours, Decimal::ZERO, 1_000_000_000.into(), "expected 0 to a billion hours");
     found

@@ -10,13 +10,13 @@ pub fn spot(spot: &Spot) -> Findings {
     let mut found = Findings::default();
     for (field, price) in [("price", spot.price), ("on_demand", spot.on_demand)] {
         if found.money(field, price) && price.is_zero() {
-            found.refuse(field, price, "nothing is rented for nothing; enter the price of a GPU-hour");
+            found.refuse(field, price, "expected the price of a GPU-hour, above 0");
         }
     }
     if spot.price > spot.on_demand {
-        found.warn("price", spot.price, "more than on demand, which nobody takes away");
+        found.warn("price", spot.price, "more than on demand, which is not interrupted");
     } else if spot.price < product(&[spot.on_demand, decimal(5, 2)]) {
-        let message = "more than 95 % below on demand; is one of them the price of a whole instance?";
+        let message = "more than 95% below on demand; is one of them the price of a whole instance?";
         found.warn("price", spot.price, message);
     }
     interruptions(&spot.interruptions, &mut found);
@@ -33,14 +33,14 @@ pub fn spot(spot: &Spot) -> Findings {
 pub(super) fn interruptions(stops: &Interruptions, found: &mut Findings) {
     match stops.preemptions {
         Preemptions::Hour { rate } => {
-            let message = "expected preemptions of an instance in an hour, from 0 to 60, mostly far below 1";
+            let message = "expected interruptions per instance and hour, from 0 to 60, mostly far below 1";
             found.between("interruptions.preemptions.rate", rate, Decimal::ZERO, 60.into(), message);
         }
         Preemptions::Month { share } => {
             found.part("interruptions.preemptions.share", share);
         }
     }
-    let message = "expected failures of an instance in an hour, from 0 to 60, mostly far below 1";
+    let message = "expected failures per instance and hour, from 0 to 60, mostly far below 1";
     found.between("interruptions.failures", stops.failures, Decimal::ZERO, 60.into(), message);
     if !(1..=100_000).contains(&stops.instances) {
         found.refuse("interruptions.instances", stops.instances, "expected 1 to 100,000");
@@ -55,7 +55,7 @@ pub(super) fn interruptions(stops: &Interruptions, found: &mut Findings) {
             minutes,
             Decimal::ZERO,
             1440.into(),
-            "expected minutes, from 0 to a day's 1,440",
+            "expected minutes, from 0 to 1,440 (a day)",
         );
     }
 }
@@ -70,6 +70,6 @@ fn job(job: &Job, found: &mut Findings) {
     if let Some(deadline) = job.deadline_hours {
         hours("job.deadline_hours", deadline);
     }
-    let message = "expected 0.001 to 1,000 times as fast; 1: the same";
+    let message = "expected a speed factor from 0.001 to 1,000; 1 for the same";
     found.between("job.speed", job.speed, decimal(1, 3), one().times(1000), message);
 }

@@ -176,8 +176,8 @@ fn refusals_come_first_and_findings_are_sentences() {
     assert_eq!(
         described,
         [
-            "pue is 0.5: a room cannot draw less than the machines in it; expected 1 or more, mostly 1.1 to 1.6",
-            "gpus is 0: without GPUs there are no hours, so an hour has no cost",
+            "pue is 0.5: expected 1 or more, mostly 1.1 to 1.6: a site cannot draw less power than its machines",
+            "gpus is 0: expected at least 1: without GPUs there is no cost per hour",
         ]
     );
     let Err(Refused(refusals)) = findings.warnings_or_refused() else { panic!("a refusal refuses") };
@@ -201,7 +201,7 @@ place = [{{ owned = {{ gpus = 8, machines = {{ {machines} }} }} }}]
     for (entered, described) in [
         (
             "rework = 1.2",
-            "rework (line 7): 1.2: has no effect in this option: remove it; enter it as the rework of the place",
+            "rework (line 7): 1.2: has no effect in this option: remove it; enter it as rework of the place",
         ),
         (
             "cost_of_capital = 0.2",
@@ -211,7 +211,7 @@ place = [{{ owned = {{ gpus = 8, machines = {{ {machines} }} }} }}]
             "utilization = 0.5",
             "utilization (line 7): 0.5: has no effect in this option: remove it; it follows",
         ),
-        ("gpus = 16", "gpus (line 7): 16: has no effect in this option: remove it; enter how many there are"),
+        ("gpus = 16", "gpus (line 7): 16: has no effect in this option: remove it; enter the number as gpus"),
         ("allocated_share = 0.9", "allocated_share (line 7): 0.9: has no effect"),
         ("lead_months = 6", "lead_months (line 7): 6: has no effect"),
         ("air_rise = 30", "air_rise (line 7): 30: has no effect"),

@@ -15,13 +15,13 @@ pub fn transfer(it: &Transfer) -> Findings {
     let mut found = Findings::default();
     let most = Decimal::from(MOST_GIGABYTES);
     for (field, amount) in [("gigabytes", it.gigabytes), ("other_gigabytes", it.other_gigabytes)] {
-        found.between(field, amount, Decimal::ZERO, most, "expected GB of 10^9 bytes, from 0 to a trillion");
+        found.between(field, amount, Decimal::ZERO, most, "expected GB, from 0 to a trillion");
     }
     if !(1..=600).contains(&it.months) {
         found.refuse("months", it.months, "expected 1 to 600 months");
     }
     let mut price = |field: &str, price| {
-        let message = "expected money for a GB, from 0 to a million";
+        let message = "expected a price per GB, from 0 to a million";
         found.between(field, price, Decimal::ZERO, MOST_PRICE.into(), message);
     };
     if let Rates::Flat { price: flat } = it.rates {
@@ -32,9 +32,9 @@ pub fn transfer(it: &Transfer) -> Findings {
             price(&format!("hops.{at}.price"), *between);
         }
     }
-    let message = "expected a line of 0.001 to a million Gbit a second";
+    let message = "expected 0.001 to a million Gbit/s";
     found.between("line", it.line, decimal(1, 3), 1_000_000.into(), message);
-    let message = "expected a share of the line, from 0.01 to 1";
+    let message = "expected a share of the bandwidth, from 0.01 to 1";
     found.between("line_share", it.line_share, decimal(1, 2), 1.into(), message);
     found.sorted()
 }

@@ -17,12 +17,12 @@ pub fn check(owning: &Owning, found: &mut Findings) {
     }
     if let Housing::Colocation { energy, .. } = owning.housing {
         if energy == Energy::Included && !owning.demand_charge.is_zero() {
-            let message = "left out, as the price of colocation includes energy";
+            let message = "ignored: the price of colocation includes electricity";
             found.warn("demand_charge", owning.demand_charge, message);
         }
         if !owning.building.is_zero() {
             let message =
-                "a room is built and another one rented; is the building in the price of colocation?";
+                "there is a data center and colocation; is the data center part of the price of colocation?";
             found.warn("building", owning.building, message);
         }
     }
@@ -35,15 +35,15 @@ fn counted(owning: &Owning, about: About) -> Option<&'static str> {
     let is_colocated = matches!(owning.housing, Housing::Colocation { .. });
     match about {
         About::Network => {
-            costs(owning.fabric.per_node()).then_some("the price of a node has the fabric in it")
+            costs(owning.fabric.per_node()).then_some("the price of a node includes the network")
         }
-        About::Power if includes_energy => Some("the price of colocation includes energy"),
-        About::Power => costs(owning.tariff).then_some("energy is computed from what the nodes draw"),
-        About::Housing => is_colocated.then_some("colocation is paid by the kW"),
+        About::Power if includes_energy => Some("the price of colocation includes electricity"),
+        About::Power => costs(owning.tariff).then_some("electricity is computed from the power of the nodes"),
+        About::Housing => is_colocated.then_some("colocation is computed per kW"),
         About::Staff => {
             costs(owning.staff.loaded_cost).then_some("staff is computed from the number of GPUs")
         }
-        About::Software => costs(owning.software_per_gpu).then_some("software is paid by the GPU"),
+        About::Software => costs(owning.software_per_gpu).then_some("software is computed per GPU"),
         About::Support => {
             costs(owning.maintenance_share).then_some("maintenance and support are a share of the purchase")
         }

@@ -27,7 +27,7 @@ impl Findings {
         if price > converted(usual.most) {
             let rounded = |amount| converted(amount).significant(DIGITS).normalize();
             let (from, to, question) = (rounded(usual.from), rounded(usual.to), usual.question);
-            self.warn(field, price, &format!("{from} to {to} are common; {question}"));
+            self.warn(field, price, &format!("usually {from} to {to}; {question}"));
         }
     }
 }
@@ -39,7 +39,7 @@ pub fn owning_prices(owning: &Owning, dollar: Decimal) -> Findings {
         from: decimal(4, 2),
         to: decimal(35, 2),
         most: 1.into(),
-        question: "is this in cents, or for a MWh?",
+        question: "is this in cents, or per MWh?",
     };
     found.usually("tariff", owning.tariff, dollar, &tariff);
     if let Housing::Colocation { price, .. } = owning.housing {
@@ -47,7 +47,7 @@ pub fn owning_prices(owning: &Owning, dollar: Decimal) -> Findings {
             from: 100.into(),
             to: 400.into(),
             most: 400.into(),
-            question: "is this the price of a year?",
+            question: "is this a price per year?",
         };
         found.usually("housing.price", price, dollar, &colocation);
     }
@@ -58,7 +58,7 @@ pub fn owning_prices(owning: &Owning, dollar: Decimal) -> Findings {
 pub fn transfer_prices(it: &Transfer, dollar: Decimal) -> Findings {
     let mut found = Findings::default();
     let gigabyte =
-        Usual { from: decimal(2, 2), to: decimal(12, 2), most: 1.into(), question: "is this for a TB?" };
+        Usual { from: decimal(2, 2), to: decimal(12, 2), most: 1.into(), question: "is this per TB?" };
     if let Rates::Flat { price } = it.rates {
         found.usually("rates.price", price, dollar, &gigabyte);
     }
@@ -74,7 +74,7 @@ pub fn transfer_prices(it: &Transfer, dollar: Decimal) -> Findings {
 pub fn vectors_prices(it: &Vectors, dollar: Decimal) -> Findings {
     let mut found = Findings::default();
     let hour =
-        Usual { from: decimal(2, 3), to: decimal(2, 2), most: 1.into(), question: "is this for a month?" };
+        Usual { from: decimal(2, 3), to: decimal(2, 2), most: 1.into(), question: "is this per month?" };
     found.usually("price", it.price, dollar, &hour);
     found
 }
@@ -99,21 +99,21 @@ mod tests {
         assert_eq!(
             described(&owning_prices(&owning(160.into(), 65_000.into()), yen)),
             [
-                "tariff is 160: 6.2 to 54 are common; is this in cents, or for a MWh?",
-                "housing.price is 65000: 15500 to 62000 are common; is this the price of a year?",
+                "tariff is 160: usually 6.2 to 54; is this in cents, or per MWh?",
+                "housing.price is 65000: usually 15500 to 62000; is this a price per year?",
             ]
         );
         let moved = Transfer { rates: Rates::Flat { price: 12.into() }, ..Transfer::default() };
         assert_eq!(described(&transfer_prices(&moved, yen)), [""; 0]);
         assert_eq!(
             described(&transfer_prices(&moved, dollar)),
-            ["rates.price is 12: 0.02 to 0.12 are common; is this for a TB?"]
+            ["rates.price is 12: usually 0.02 to 0.12; is this per TB?"]
         );
         let held = Vectors { price: 2.into(), ..Vectors::default() };
         assert_eq!(described(&vectors_prices(&held, yen)), [""; 0]);
         assert_eq!(
             described(&vectors_prices(&held, dollar)),
-            ["price is 2: 0.002 to 0.02 are common; is this for a month?"]
+            ["price is 2: usually 0.002 to 0.02; is this per month?"]
         );
     }
 }

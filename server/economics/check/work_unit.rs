@@ -36,24 +36,16 @@ fn same(performances: &[(&str, Performance)], found: &mut Findings) {
         if found.between(&name, it.value, Decimal::ZERO, most, "expected more than 0, up to 10^15")
             && it.value.is_zero()
         {
-            found.refuse(&name, it.value, "what does nothing has no price of a unit");
+            found.refuse(&name, it.value, "expected more than 0");
         }
         let name = format!("{field}.basis");
         if it.basis != first.basis {
             let sparse = [it.basis, first.basis].contains(&Basis::SparseOperations);
-            let why = if sparse {
-                ": with sparsity, matrices are half empty, and figures twice as large"
-            } else {
-                ""
-            };
+            let why = if sparse { ": with sparsity, figures are twice as large" } else { "" };
             let message = format!("cannot be compared with {}{why}", first.basis.name());
             found.refuse(&name, it.basis.name(), &message);
         } else if it.basis == Basis::SparseOperations {
-            found.warn(
-                &name,
-                it.basis.name(),
-                "few models have matrices that are half empty; take dense ones",
-            );
+            found.warn(&name, it.basis.name(), "few models use sparsity; enter dense operations");
         }
     }
 }

@@ -31,13 +31,17 @@ impl Scenario {
             let promised = match place.availability {
                 Some(promised) if promised >= needed => continue,
                 Some(promised) => {
-                    format!("{} % is promised (away {})", percent(promised), downtime_in_words(promised))
+                    format!(
+                        "{}% is guaranteed (unavailable {})",
+                        percent(promised),
+                        downtime_in_words(promised)
+                    )
                 }
-                None => "nothing is promised".to_owned(),
+                None => "nothing is guaranteed".to_owned(),
             };
             let (needs, away) = (percent(needed), downtime_in_words(needed));
             found.push(format!(
-                "{} has to be there {needs} % of the time (away {away} at most), and {promised}",
+                "{} requires {needs}% availability (unavailable {away} at most), and {promised}",
                 work.name
             ));
         }
@@ -47,13 +51,16 @@ impl Scenario {
     /// What a place promises beside what its works need, where both are said and it is enough.
     pub(super) fn promise(&self, place: &Place) -> Option<String> {
         let promised = place.availability?;
-        let described =
-            |share| format!("{} % of the time, away {}", percent(share), downtime_in_words(share));
+        let described = |share| format!("{}%, unavailable {}", percent(share), downtime_in_words(share));
         let needs = self.served_by(place).filter_map(|work| {
             let needed = work.availability.filter(|needed| *needed <= promised)?;
-            Some(format!("; {} needs {}", work.name, described(needed)))
+            Some(format!("; {} requires {}", work.name, described(needed)))
         });
-        Some(format!("Promised: there {} at most{}.", described(promised), needs.collect::<String>()))
+        Some(format!(
+            "Guaranteed availability: {} at most{}.",
+            described(promised),
+            needs.collect::<String>()
+        ))
     }
 }
 
@@ -70,13 +77,10 @@ fn missing(place: &Place, answer: &PlaceAnswer) -> Option<String> {
     let is_sold = place.on_demand.is_some() || place.per_million_tokens.is_some();
     Some(if is_sold {
         format!(
-            "{hours} GPU-hours are expected not to be there when asked for at {whose}, and the work does not say what such \
-             an hour costs"
+            "{hours} GPU-hours are expected to be unavailable at {whose}, and the cost of an unserved hour is empty"
         )
     } else {
-        format!(
-            "{hours} GPU-hours are not served by {whose}: there is too little of it for the highest hours"
-        )
+        format!("{hours} GPU-hours are not served by {whose}: it has too little capacity for peak hours")
     })
 }
 

@@ -59,8 +59,8 @@ fn terms_that_are_renewed_at_other_times_are_refused_where_the_longer_is_as_larg
     let described = of(72, "\"best\"", 24).unwrap();
     assert_eq!(
         described,
-        "option.0.place.0.committed.1.months is 24: is renewed at other times than the one for 36 months, which is as large \
-         as costs least: enter how many GPUs that has, or terms of which one divides the next"
+        "option.0.place.0.committed.1.months is 24: renews at other times than the term of 36 months, whose size is best: \
+         enter a number of GPUs there, or terms that divide each other"
     );
     assert_eq!(of(72, "\"best\"", 12), None);
     assert_eq!(of(72, "8", 24), None, "what has a size has it in each month");

@@ -220,7 +220,7 @@ on_demand = { price = "6.88", path = { by = "decline", yearly = 0.1 } }"#,
             described[0],
             format!(
                 "{machines}.node_price (line 18): expected a price in JPY; the shipped default is 375000 USD of 2025-03. Enter yours, or \
-                 what a dollar is worth: dollar = {{ worth = …, date = …, source = \"…\" }}"
+                 the value of a dollar: dollar = {{ worth = …, date = …, source = \"…\" }}"
             )
         );
         for (at, field) in ["node_price", "tariff", "staff.loaded_cost", "fabric.price"].iter().enumerate() {
@@ -256,7 +256,8 @@ on_demand = { price = "6.88", path = { by = "decline", yearly = 0.1 } }"#,
         let described: Vec<String> = read(&text).unwrap_err().iter().map(Wrong::to_string).collect();
         assert_eq!(described.len(), 1, "{described:#?}");
         assert!(
-            described[0].contains("option[0].place[0].moved[0].rates.of (line 13): AWS: its list is in USD"),
+            described[0]
+                .contains("option[0].place[0].moved[0].rates.of (line 13): AWS: this price list is in USD"),
             "{described:#?}"
         );
         let cost = |text: &str| {
@@ -286,7 +287,7 @@ on_demand = { price = "6.88", path = { by = "decline", yearly = 0.1 } }"#,
             ("months = 36", "months = -1", "months (line 3): found -1, enter a whole number"),
             ("months = 36", "months = true", "months (line 3): found true, enter a whole number"),
             ("price = 6.88", "price = -1", "option[0].place[0].on_demand.price (line 12): -1"),
-            ("price = 6.88", "price = 0", "option[0].place[0].on_demand.price (line 12): 0: lists say 0"),
+            ("price = 6.88", "price = 0", "option[0].place[0].on_demand.price (line 12): 0: lists show 0"),
             (
                 "price = 6.88",
                 "price = \"cheap\"",

@@ -54,7 +54,7 @@ impl HowPaid {
 
     pub fn name(self) -> &'static str {
         match self {
-            Self::Owned => "our own machines",
+            Self::Owned => "on-prem",
             Self::Committed => "committed",
             Self::Spot => "spot",
             Self::OnDemand => "on demand",

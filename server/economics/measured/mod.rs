@@ -317,9 +317,8 @@ impl Measured {
 
     fn note(&self) -> String {
         format!(
-            "{}, {}, by the ledger: the hours of accelerators that were paid for or owned, one by one, and what they came \
-             to. The same hours come again for as long as is compared. No usage records say how much of them did work, so \
-             each counts as productive.",
+            "{}, {}: cloud and on-prem GPU-hours, hour by hour, with their cost. The same hours repeat for the compared \
+             months. There are no usage records, so every hour counts as productive.",
             self.whose,
             self.when()
         )

@@ -77,7 +77,7 @@ pub(super) fn options(
     let mut found = Found { options, without: Vec::new(), too_dear: Vec::new(), stays, unused };
     if measured.dollar.is_none() {
         let why = format!(
-            "The list of prices is in dollars, and no rate says what one is worth in {}: prices of others are left out",
+            "Listed prices are in USD and there is no exchange rate for {}, so they are left out",
             measured.currency
         );
         found.without.push(why);
@@ -167,18 +167,18 @@ impl Found {
                 }
             };
             let Ok(place) = place else {
-                self.without.push(format!("{name}: there is no price for {}", used.name));
+                self.without.push(format!("{name} is left out: there is no price for {}", used.name));
                 return;
             };
             places.push(place);
         }
         let is_offered = is_any;
         if !is_offered && too_dear.is_empty() {
-            self.without.push(format!("{name}: there is no such price for any of these models"));
+            self.without.push(format!("{name} is left out: there is no price for any of these models"));
         } else if !without_price.is_empty() {
-            let what = if is_offered { ", so it is all on demand" } else { "" };
+            let what = if is_offered { ", so all of it is on demand" } else { "" };
             let names = without_price.join(", ");
-            self.without.push(format!("{name}: of {names} there is no such price{what}"));
+            self.without.push(format!("{name}: there is no price for {names}{what}"));
         }
         self.too_dear.extend(too_dear.into_iter().map(|it| TooDear { is_offered, ..it }));
         if is_offered {

@@ -304,7 +304,7 @@ fn prices_of_others_are_in_the_scenario_s_currency_or_not_there() {
     let made = euros(None).scenario().unwrap();
     let names: Vec<&str> = made.scenario.options.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names, ["As it is", "All on demand", "Machines of our own, the rest on demand"]);
-    assert!(made.described.without[0].contains("what one is worth in EUR"), "{:?}", made.described.without);
+    assert!(made.described.without[0].contains("no exchange rate for EUR"), "{:?}", made.described.without);
 }
 
 #[test]

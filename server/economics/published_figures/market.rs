@@ -34,20 +34,20 @@ fn thousand_hours() -> Option<PublishedFigure> {
     let day = |price| rent::cost(1000, one(), price);
     Some(PublishedFigure {
         id: "thousand-hours",
-        says: "1,000 GPU-hours a day cost 3,560 dollars on machines of one’s own; a specialty cloud narrows that advantage.",
+        says: "1,000 on-prem GPU-hours a day cost 3,560 dollars; a specialty cloud narrows that advantage.",
         printed: "$3,560",
-        reproduced: Some(value(day(own), Unit::Money, "a day, of the example’s own cost of an hour")),
+        reproduced: Some(value(day(own), Unit::Money, "a day, at the example’s own cost per hour")),
         right: vec![
             value(
                 day(2.into()),
                 Unit::Money,
-                "a day of a specialty cloud at 2.00 dollars, as in the same table",
+                "a day at a specialty cloud at 2.00 dollars, from the same table",
             ),
             value(day(decimal(250, 2)), Unit::Money, "a day at 2.50"),
             value(day(decimal(399, 2)), Unit::Money, "a day at 3.99, its price in 2026"),
         ],
-        why: "At the prices of the same table the specialty cloud does not narrow the advantage: it costs less. At those \
-              of 2026 it costs more again.",
+        why: "At the prices of the same table, the specialty cloud costs less. At 2026 prices, it costs \
+              more.",
     })
 }
 
@@ -68,15 +68,20 @@ fn spot_discount() -> Option<PublishedFigure> {
     found.sort_unstable();
     Some(PublishedFigure {
         id: "spot-discount",
-        says: "Spot capacity is 60 to 90 % cheaper than on demand.",
+        says: "Spot capacity is 60 to 90% cheaper than on demand.",
         printed: "60-90 %",
         reproduced: None,
         right: vec![
-            value(*found.first()?, Unit::Share, "the least, of H100, H200 and B200 in this list of prices"),
-            value(*found.last()?, Unit::Share, "the most"),
+            value(
+                *found.first()?,
+                Unit::Share,
+                "the smallest discount for H100, H200 and B200 in this \
+                                                 price list",
+            ),
+            value(*found.last()?, Unit::Share, "the largest discount"),
         ],
-        why: "That held for older GPUs that nobody waits for. Of what is in demand, suppliers give less; elsewhere the \
-              same lesson says that spot costs 40 to 70 % of on demand, which is 30 to 60 % off.",
+        why: "This held for older GPUs with spare capacity. Discounts on current GPUs are smaller: the \
+              same lesson elsewhere says 30 to 60% off.",
     })
 }
 
@@ -85,15 +90,15 @@ fn spot_band() -> Option<PublishedFigure> {
     let off = |price: i64| rent::discount(price.into(), list);
     Some(PublishedFigure {
         id: "spot-band",
-        says: "An H100 on spot costs 5 to 8 dollars an hour, and spot is 70 % below 12.29 on demand.",
+        says: "An H100 on spot costs 5 to 8 dollars an hour, and spot is 70% below 12.29 on demand.",
         printed: "$5-8",
         reproduced: None,
         right: vec![
-            value(rent::discounted(list, decimal(70, 2)), Unit::MoneyPerHour, "at 70 % off"),
+            value(rent::discounted(list, decimal(70, 2)), Unit::MoneyPerHour, "at 70% off"),
             value(off(8)?, Unit::Share, "off is 8 dollars"),
             value(off(5)?, Unit::Share, "off is 5 dollars"),
         ],
-        why: "The band and the discount do not go together.",
+        why: "The price range and the discount contradict each other.",
     })
 }
 
@@ -123,16 +128,21 @@ fn waste() -> Option<PublishedFigure> {
             "if every interruption came just before a checkpoint",
         )),
         right: vec![
-            value(bare.lost(half), Unit::Share, "of the time: they come in the middle of it, on average"),
+            value(
+                bare.lost(half),
+                Unit::Share,
+                "of the time: on average, they come halfway between \
+                                                 checkpoints",
+            ),
             value(
                 whole.factor(half)? - one(),
                 Unit::Share,
-                "with a minute for a checkpoint and ten for a restart",
+                "with 1 minute per checkpoint and 10 per restart",
             ),
-            value(gang.factor(half)? - one(), Unit::Share, "of a job that needs eight instances at once"),
+            value(gang.factor(half)? - one(), Unit::Share, "for a job on eight instances"),
         ],
-        why: "What is lost between checkpoints is half of that; what writing them and starting again takes is more than \
-              all of it. The rate is of one instance: a job on eight is interrupted eight times as often.",
+        why: "The loss between checkpoints is half of that; checkpoints and restarts cost more than all \
+              of it. The rate is per instance: a job on eight is interrupted eight times as often.",
     })
 }
 
@@ -147,11 +157,11 @@ fn spot_request() -> Option<PublishedFigure> {
             value(
                 rent::discount(6.into(), list.times(8))?,
                 Unit::Share,
-                "below on demand: nobody sells at that",
+                "below on demand, a price nobody offers",
             ),
-            value(rent::per_accelerator(6.into(), 8)?, Unit::MoneyPerHour, "for each GPU"),
+            value(rent::per_accelerator(6.into(), 8)?, Unit::MoneyPerHour, "per GPU"),
         ],
-        why: "The price in a request is that of an instance and hour, and an instance has eight GPUs. It waits for ever.",
+        why: "The price of a request is per instance, which has eight GPUs. The request is never filled.",
     })
 }
 
@@ -167,7 +177,7 @@ fn one_year() -> Option<PublishedFigure> {
     let terms = signed.terms().ok()?;
     Some(PublishedFigure {
         id: "one-year-commitment",
-        says: "A commitment over a year saves 25 to 35 %.",
+        says: "A one-year commitment saves 25 to 35%.",
         printed: "25-35 %",
         reproduced: Some(value(
             terms.discount.value?,
@@ -175,16 +185,16 @@ fn one_year() -> Option<PublishedFigure> {
             "8.05 against 12.29 dollars, if all of it is used",
         )),
         right: vec![
-            value(terms.break_even.value?, Unit::Share, "of the hours have to be used, or it saves nothing"),
+            value(terms.break_even.value?, Unit::Share, "of the hours must be used to save anything"),
             value(terms.months_of_full_use.value?, Unit::Months, "of full use until it is paid for"),
             value(
                 terms.later_break_even?.value?,
                 Unit::Share,
-                "of the hours, once the list price fell to 6.88 in June 2025: more than there are",
+                "of the hours, after the list price fell to 6.88 in June 2025: not possible",
             ),
         ],
-        why: "It is paid used or not, and it holds while prices on demand fall. Whoever had signed before June 2025 paid \
-              more than on demand from then on.",
+        why: "A commitment is paid, used or not, while on-demand prices fall. Commitments from before \
+              June 2025 cost more than on demand since then.",
     })
 }
 
@@ -227,20 +237,17 @@ fn payback() -> Option<PublishedFigure> {
     let months = |saved| quotient(cost.purchase.total, saved);
     Some(PublishedFigure {
         id: "payback",
-        says: "Eight GPUs of one’s own pay back after 137 months against 4.50 dollars an hour, and the cloud is cheaper.",
+        says: "Eight on-prem GPUs pay back after 137 months compared with 4.50 dollars an hour, so the \
+               cloud is cheaper.",
         printed: "137.2 months",
-        reproduced: Some(value(
-            months(cloud - own)?,
-            Unit::Months,
-            "of depreciation counted as if it were paid again",
-        )),
+        reproduced: Some(value(months(cloud - own)?, Unit::Months, "of depreciation, counted as a payment")),
         right: vec![
             value(months(cloud - running)?, Unit::Months, "purchase ÷ (cloud − what running it costs)"),
             value(cloud, Unit::MoneyPerMonth, "of the cloud"),
-            value(own, Unit::MoneyPerMonth, "of one’s own, with depreciation"),
+            value(own, Unit::MoneyPerMonth, "on-prem, with depreciation"),
         ],
-        why: "The purchase is what has to come back. A published calculator takes it off as depreciation, too, before it \
-              divides, and then names the dearer one as the cheaper.",
+        why: "The purchase must be paid back once. A published calculator also subtracts it as \
+              depreciation, and then names the more expensive option.",
     })
 }
 
@@ -248,14 +255,14 @@ fn peak() -> Option<PublishedFigure> {
     let supply = crate::economics::capacity::gpu_hours(80, one(), one());
     Some(PublishedFigure {
         id: "peak-of-half",
-        says: "80 GPUs with a peak of 800 GPU-hours a day are used to 50 % on most days.",
+        says: "80 GPUs with a peak of 800 GPU-hours a day are 50% utilized on most days.",
         printed: "50 %",
         reproduced: None,
         right: vec![
             value(quotient(800.into(), supply)?, Unit::Share, "on the busiest day"),
-            value(supply, Unit::Hours, "a day are there"),
+            value(supply, Unit::Hours, "a day are available"),
         ],
-        why: "On most days it is less than at the peak.",
+        why: "Utilization on most days is below that of the peak day.",
     })
 }
 
@@ -268,9 +275,10 @@ fn idle_instances() -> Option<PublishedFigure> {
         reproduced: None,
         right: vec![
             value(rent::cost(8, 72.into(), 32.into()), Unit::Money, "for 72 hours"),
-            value(quotient(hours, 24.into())?, Unit::Days, "until they had cost 47,000"),
+            value(quotient(hours, 24.into())?, Unit::Days, "until the cost is 47,000"),
         ],
-        why: "Multiplied out, it is less than half. Either they ran for a week, or there were more of them.",
+        why: "The inputs give less than half of it. Either they ran for a week, or there were more \
+              instances.",
     })
 }
 
@@ -280,16 +288,16 @@ fn eight_million() -> Option<PublishedFigure> {
     let at = |cents| product(&[hours, decimal(cents, 2)]);
     Some(PublishedFigure {
         id: "eight-million",
-        says: "8 million dollars a year of on demand become 1.5 to 2 million at a specialty cloud.",
+        says: "8 million dollars a year on demand become 1.5 to 2 million at a specialty cloud.",
         printed: "$1.5-2M",
         reproduced: None,
         right: vec![
             value(at(200), Unit::MoneyPerYear, "for the same hours at 2.00 dollars"),
             value(at(250), Unit::MoneyPerYear, "at 2.50"),
-            value(at(399), Unit::MoneyPerYear, "at 3.99, as asked in 2026"),
+            value(at(399), Unit::MoneyPerYear, "at 3.99, the price in 2026"),
         ],
-        why: "Of the same hours at the prices that it names itself it would be less; at those of 2026 it is more. What it \
-              costs to move, and to be as available, is in neither.",
+        why: "At the prices the text names, the same hours cost less; at 2026 prices, more. Neither \
+              includes moving or the same availability.",
     })
 }
 
@@ -308,7 +316,7 @@ fn smaller_gpu() -> Option<PublishedFigure> {
             ),
             value(quotient(a100, decimal(1006, 3))?, Unit::Number, "times, in the smallest instance"),
         ],
-        why: "A GPU’s price is that of its instance, and the instances differ. An hour of it does less, besides: compare \
-              by the work.",
+        why: "The price depends on the instance. An hour of an A10G also does less work: compare the cost \
+              of the work.",
     })
 }

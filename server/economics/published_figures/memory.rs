@@ -15,16 +15,16 @@ fn eight_bits() -> Option<PublishedFigure> {
     let a100 = specification("nvidia-a100-sxm-80")?;
     Some(PublishedFigure {
         id: "fp8-on-a100",
-        says: "An A100 does 624 TFLOPS in FP8; quantize, and run on it for half.",
+        says: "An A100 does 624 TFLOPS in FP8; quantize, and run at half the cost.",
         printed: "624 TFLOPS",
         reproduced: None,
         right: vec![
-            value(a100.compute_capability?, Unit::Number, "is its compute capability; FP8 takes 8.9"),
-            value(a100.int8?, Unit::Teraflops, "are of INT8, whole numbers of eight bits"),
-            value(a100.half?, Unit::Teraflops, "are of FP16"),
+            value(a100.compute_capability?, Unit::Number, "is its compute capability; FP8 needs 8.9"),
+            value(a100.int8?, Unit::Teraflops, "in INT8 (8-bit integers)"),
+            value(a100.half?, Unit::Teraflops, "in FP16"),
         ],
-        why: "An A100 has no 8-bit floats. Quantized to INT8 a model can run faster on it; to FP8, it only takes less \
-              memory.",
+        why: "An A100 does not support FP8. A model in INT8 can run faster on it; in FP8 it only needs \
+              less memory.",
     })
 }
 
@@ -37,11 +37,11 @@ fn one_card() -> Option<PublishedFigure> {
         printed: "one H100",
         reproduced: None,
         right: vec![
-            value(fitted.weights.value?, Unit::Gigabytes, "are its weights in FP16; the card has 80"),
-            value(fitted.least_gpus.value?, Unit::Number, "cards at least, before anybody asks anything"),
-            value(small.tokens.value?, Unit::Tokens, "are all that fit beside it on one card in INT8"),
+            value(fitted.weights.value?, Unit::Gigabytes, "of weights in FP16; the card has 80"),
+            value(fitted.least_gpus.value?, Unit::Number, "cards at least, before the first request"),
+            value(small.tokens.value?, Unit::Tokens, "fit on one card besides the model in INT8"),
         ],
-        why: "Memory was not looked at.",
+        why: "The claim ignores memory.",
     })
 }
 
@@ -61,7 +61,7 @@ fn three_times_the_bandwidth() -> Option<PublishedFigure> {
             value(
                 times(h100.bandwidth, a100.bandwidth, Basis::Bandwidth)?,
                 Unit::Number,
-                "times, of 80 GB each",
+                "times, for 80 GB each",
             ),
             value(
                 times(h100.half, a100.half, Basis::DenseOperations)?,
@@ -69,7 +69,8 @@ fn three_times_the_bandwidth() -> Option<PublishedFigure> {
                 "times the operations in FP16",
             ),
         ],
-        why: "It is operations of which it does about three times as many. Decoding waits for memory, and gains less.",
+        why: "It does three times the operations, not three times the bandwidth. Decoding depends on \
+              bandwidth, so it gains less.",
     })
 }
 
@@ -89,8 +90,8 @@ fn four_petaflops() -> Option<PublishedFigure> {
                 "times as many, either way",
             ),
         ],
-        why: "Twice as many are printed for matrices of which half is zero, which few models have. A ratio of two such \
-              figures is right, one of such a figure and a dense one is off by two.",
+        why: "The published figures are with sparsity, which few models use, and twice the dense ones. Do \
+              not compare them with dense figures.",
     })
 }
 
@@ -105,6 +106,6 @@ fn forty_gigabytes() -> Option<PublishedFigure> {
             value(of("p4d.24xlarge")?, Unit::Gigabytes, "each, of a p4d.24xlarge"),
             value(of("p4de.24xlarge")?, Unit::Gigabytes, "each, of a p4de.24xlarge, which costs more"),
         ],
-        why: "Two A100 share a name. What fits the one may not fit the other.",
+        why: "There are two A100 with different memory. A model that fits one may not fit the other.",
     })
 }

@@ -24,11 +24,11 @@ fn daily_checkpoint() -> Option<PublishedFigure> {
         printed: "$378",
         reproduced: Some(value(moved(flat(), 4200)?.total.value?, Unit::Money, "4,200 GB at 0.09")),
         right: vec![
-            value(moved(Rates::Aws, 4200)?.total.value?, Unit::Money, "of AWS, where nothing else is sent"),
-            value(moved(Rates::Azure, 4200)?.total.value?, Unit::Money, "of Azure"),
+            value(moved(Rates::Aws, 4200)?.total.value?, Unit::Money, "at AWS, with no other outgoing data"),
+            value(moved(Rates::Azure, 4200)?.total.value?, Unit::Money, "at Azure"),
         ],
-        why: "The first 100 GB of a month are free. And 140 GB are the weights of a model of 70B alone; what training \
-              has to keep besides is several times that.",
+        why: "The first 100 GB a month are free. Also, 140 GB are only the weights of a 70B model; a \
+              training checkpoint is several times larger.",
     })
 }
 
@@ -38,13 +38,13 @@ fn half_a_petabyte() -> Option<PublishedFigure> {
         id: "half-a-petabyte",
         says: "To move 500 TB out of a cloud costs a fortune and takes days.",
         printed: "$45,000",
-        reproduced: Some(value(moved(flat(), 500_000)?.total.value?, Unit::Money, "at 0.09 for every GB")),
+        reproduced: Some(value(moved(flat(), 500_000)?.total.value?, Unit::Money, "at 0.09 per GB")),
         right: vec![
-            value(cost.total.value?, Unit::Money, "of AWS, in one month"),
+            value(cost.total.value?, Unit::Money, "at AWS, in one month"),
             value(cost.per_gigabyte.value?, Unit::MoneyPerGigabyte, "on average"),
-            value(cost.time.value?, Unit::Days, "on a line of 10 Gbit a second that does nothing else"),
+            value(cost.time.value?, Unit::Days, "at 10 Gbit/s, used only for this"),
         ],
-        why: "What is sent in a month gets cheaper by tiers, from 0.09 to 0.05.",
+        why: "Prices fall by monthly tiers, from 0.09 to 0.05 per GB.",
     })
 }
 
@@ -57,11 +57,11 @@ fn placement() -> Option<PublishedFigure> {
         reproduced: Some(value(
             subtracted_bounds(gigabytes.into()),
             Unit::Money,
-            "where each tier’s bound is taken off what is left",
+            "if each tier’s limit is subtracted from the rest",
         )),
-        right: vec![value(moved(Rates::Aws, gigabytes)?.total.value?, Unit::Money, "of AWS, tier by tier")],
-        why: "Exactly at a bound nothing is left for the tiers below it. A choice that rests on that sends data where it \
-              is dearest.",
+        right: vec![value(moved(Rates::Aws, gigabytes)?.total.value?, Unit::Money, "at AWS, tier by tier")],
+        why: "Exactly at a tier limit, the calculation leaves nothing for lower tiers. Decisions based on \
+              it send data where it costs most.",
     })
 }
 
@@ -74,14 +74,14 @@ fn next_gigabyte() -> Option<PublishedFigure> {
         reproduced: Some(value(
             price_of_all_units(1025.into()),
             Unit::Money,
-            "at the price of the tier it ends in, for all of it",
+            "if all of it costs the price of the last tier",
         )),
         right: vec![
             value(tariff.cost(1024.into()), Unit::Money, "for 1,024 GiB"),
             value(tariff.cost(1025.into()), Unit::Money, "for 1,025 GiB"),
             value(quotient(tariff.cost(1025.into()), 1025.into())?, Unit::MoneyPerGibibyte, "on average"),
         ],
-        why: "The price of a tier is that of what lies in it, not of everything before.",
+        why: "The price of a tier applies only to the data in that tier.",
     })
 }
 

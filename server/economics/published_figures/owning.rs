@@ -138,7 +138,7 @@ fn yearly_cost() -> Option<PublishedFigure> {
     let cost = worked_example().cost().ok()?;
     Some(PublishedFigure {
         id: "yearly-cost",
-        says: "An H100 of one's own costs 18,628 dollars a year.",
+        says: "An on-prem H100 costs 18,628 dollars a year.",
         printed: "$18,628",
         reproduced: Some(value(
             short.per_gpu()?,
@@ -150,8 +150,8 @@ fn yearly_cost() -> Option<PublishedFigure> {
             value(per_gpu(&cost, Part::Staff)?, Unit::MoneyPerYear, "staff, which is missing"),
             value(per_gpu(&cost, Part::Other)?, Unit::MoneyPerYear, "network, which is missing"),
         ],
-        why: "Staff and network are in the example's cost of an hour and not in that of the year. Its power is 560 W at \
-              a PUE of 1.3 in the one, and seems to be 700 W at 1.5 in the other.",
+        why: "The cost per hour includes staff and network, the cost per year does not. Power is 560 W at \
+              a PUE of 1.3 in one, and apparently 700 W at 1.5 in the other.",
     })
 }
 
@@ -164,11 +164,11 @@ fn break_even() -> Option<PublishedFigure> {
     let cost = worked_example().cost().ok()?;
     Some(PublishedFigure {
         id: "break-even",
-        says: "Owning breaks even at a utilization of 40.5 %, against 5.25 dollars an hour.",
+        says: "Owning breaks even at 40.5% utilization, compared with 5.25 dollars an hour.",
         printed: "40.5 %",
         reproduced: Some(value(takes(&short, reserved())?, Unit::Share, "of 18,628 dollars a year")),
         right: vec![value(takes(&cost, reserved())?, Unit::Share, "of the example's own four costs")],
-        why: "The division is right and what is divided is not: the cost of a year lacks staff and network.",
+        why: "The division is correct, but the cost per year lacks staff and network.",
     })
 }
 
@@ -176,7 +176,7 @@ fn reservation() -> Option<PublishedFigure> {
     let cost = worked_example().cost().ok()?;
     Some(PublishedFigure {
         id: "reservation",
-        says: "Against a reservation over three years, owning needs a utilization of 40.5 %.",
+        says: "Compared with a three-year reservation, owning needs 40.5% utilization.",
         printed: "40.5 %",
         reproduced: None,
         right: vec![
@@ -187,8 +187,8 @@ fn reservation() -> Option<PublishedFigure> {
                 "a reserved H100, used or not",
             ),
         ],
-        why: "A reservation is paid for every hour, as one's own machines are. Utilization is on both sides and cancels; \
-              a break-even utilization exists only against prices that are paid per use.",
+        why: "A reservation is paid for every hour, like on-prem machines, so utilization cancels out. A \
+              break-even utilization exists only for prices paid by use.",
     })
 }
 
@@ -197,17 +197,17 @@ fn above_forty_percent() -> Option<PublishedFigure> {
     let against = |cents, of| Some(value(takes(&cost, decimal(cents, 2))?, Unit::Share, of));
     Some(PublishedFigure {
         id: "above-forty-percent",
-        says: "Above a utilization of 40 %, owning wins.",
+        says: "Owning costs less above 40% utilization.",
         printed: "40 %",
         reproduced: None,
         right: vec![
-            against(1229, "against 12.29 dollars an hour, on demand until June 2025")?,
-            against(688, "against 6.88, on demand since")?,
-            against(399, "against 3.99, on demand of a specialty cloud")?,
-            against(250, "against 2.50, on a marketplace: more than 1 is never")?,
+            against(1229, "compared with 12.29 dollars an hour, on demand until June 2025")?,
+            against(688, "compared with 6.88, on demand since")?,
+            against(399, "compared with 3.99, on demand at a specialty cloud")?,
+            against(250, "compared with 2.50 on a marketplace; above 1 means never")?,
         ],
-        why: "There is no one threshold: it moves with the price that is compared with, and below some price it is never \
-              reached.",
+        why: "There is no single threshold: it depends on the price of renting, and below some price \
+              owning never costs less.",
     })
 }
 
@@ -216,23 +216,23 @@ fn network_twice() -> Option<PublishedFigure> {
     let once = Owning { others: Vec::new(), ..worked_example() }.cost().ok()?;
     Some(PublishedFigure {
         id: "network-twice",
-        says: "The network adds 0.10 dollars to a productive GPU-hour.",
+        says: "The network adds 0.10 dollars per productive GPU-hour.",
         printed: "$0.10",
         reproduced: Some(value(
             cost.part_per_hour(Part::Other, Hours::Productive)?,
             Unit::MoneyPerHour,
-            "a productive hour, beside the fabric",
+            "per productive hour, without the network",
         )),
         right: vec![
             value(
                 fabric_of_an_hour(&cost)?,
                 Unit::MoneyPerHour,
-                "of a productive hour is the fabric already",
+                "per productive hour is the network already",
             ),
-            value(once.per_hour(Hours::Productive)?, Unit::MoneyPerHour, "a productive hour, counted once"),
+            value(once.per_hour(Hours::Productive)?, Unit::MoneyPerHour, "per productive hour, counted once"),
         ],
-        why: "The price of a node, 425,000 dollars, has 50,000 for its InfiniBand in it already. Counted again by the \
-              hour, it is paid twice.",
+        why: "The price of a node, 425,000 dollars, already includes 50,000 for InfiniBand. Adding it per \
+              hour counts it twice.",
     })
 }
 
@@ -259,8 +259,8 @@ fn power_of_gpus_alone() -> Option<PublishedFigure> {
             Unit::MoneyPerYear,
             "an eighth of a node that draws 2.1 kW idle and 8.4 kW at work",
         )],
-        why: "560 W are 80 % of a GPU's 700 W: nothing for the processors, memory, fans and network cards of its node, \
-              and nothing for GPUs that are idle.",
+        why: "560 W are 80% of the 700 W of a GPU. Processors, memory, fans, network cards and idle GPUs \
+              are missing.",
     })
 }
 
@@ -268,7 +268,7 @@ fn cost_of_an_hour() -> Option<PublishedFigure> {
     let productive = |owning: Owning| owning.cost().ok()?.per_hour(Hours::Productive);
     Some(PublishedFigure {
         id: "cost-of-an-hour",
-        says: "A productive hour of an H100 of one's own costs 3.56 dollars.",
+        says: "A productive hour of an on-prem H100 costs 3.56 dollars.",
         printed: "$3.56",
         reproduced: Some(value(
             productive(worked_example())?,
@@ -279,7 +279,7 @@ fn cost_of_an_hour() -> Option<PublishedFigure> {
             value(
                 productive(corrected_example())?,
                 Unit::MoneyPerHour,
-                "with the power of whole nodes, and the network once",
+                "with the power of whole nodes, and the network counted once",
             ),
             value(
                 productive(complete_example())?,
@@ -287,7 +287,7 @@ fn cost_of_an_hour() -> Option<PublishedFigure> {
                 "with a spare node, 5 % downtime, 5 % maintenance and capital at 10 %, less 20 % that is left",
             ),
         ],
-        why: "What is left out costs more than what is counted wrongly: interest, maintenance, spares and downtime.",
+        why: "The largest error is what is missing: interest, maintenance, spares and downtime.",
     })
 }
 
@@ -298,9 +298,9 @@ fn hours_of_a_year() -> Option<PublishedFigure> {
         id: "hours-of-a-year",
         says: "A GPU gives about 26,000 GPU-hours a year.",
         printed: "26,000",
-        reproduced: Some(value(product(&[hours, life]), Unit::Hours, "of three years")),
-        right: vec![value(hours, Unit::Hours, "of a year, each of them used")],
-        why: "A year has 8,760 hours. 26,280 are three.",
+        reproduced: Some(value(product(&[hours, life]), Unit::Hours, "over three years")),
+        right: vec![value(hours, Unit::Hours, "a year, if every hour is used")],
+        why: "A year has 8,760 hours; 26,280 are three years.",
     })
 }
 
@@ -312,11 +312,11 @@ fn hardware_alone() -> Option<PublishedFigure> {
         printed: "$0.80-1.00",
         reproduced: None,
         right: vec![
-            value(owned(10_000)?, Unit::MoneyPerHour, "an owned hour, of 10,000 dollars"),
-            value(owned(15_000)?, Unit::MoneyPerHour, "an owned hour, of 15,000 dollars"),
+            value(owned(10_000)?, Unit::MoneyPerHour, "per on-prem GPU-hour, for 10,000 dollars"),
+            value(owned(15_000)?, Unit::MoneyPerHour, "per on-prem GPU-hour, for 15,000 dollars"),
         ],
-        why: "The hardware alone is about half of that. Either other costs are in it, which the text does not say, or it \
-              was divided by fewer hours than it names.",
+        why: "The hardware alone costs about half of that. Either the figure includes other costs, or \
+              fewer hours than the text says.",
     })
 }
 
@@ -331,9 +331,10 @@ fn training_hours() -> Option<PublishedFigure> {
         reproduced: None,
         right: vec![
             value(hours, Unit::Hours, "64 GPUs × 14 days × 24 hours × 4"),
-            value(quotient(hours, printed)?, Unit::Number, "times what is printed"),
+            value(quotient(hours, printed)?, Unit::Number, "times the published hours"),
         ],
-        why: "Multiplied out, with 4 trainings a year, the printed inputs give exactly twelve times the printed hours.",
+        why: "The published inputs, with 4 trainings a year, give exactly twelve times the published \
+              hours.",
     })
 }
 
@@ -341,7 +342,7 @@ fn years_of_rent() -> Option<PublishedFigure> {
     let rent = product(&[training(4), 2.into()]);
     Some(PublishedFigure {
         id: "years-of-rent",
-        says: "For that work, a cluster of 500,000 dollars pays back after more than 50 years.",
+        says: "For this work, a cluster of 500,000 dollars pays back after more than 50 years.",
         printed: "50+ years",
         reproduced: None,
         right: vec![
@@ -350,10 +351,15 @@ fn years_of_rent() -> Option<PublishedFigure> {
                 Unit::Years,
                 "of renting at 2 dollars an hour cost as much",
             ),
-            value(share_of_year(training(4), 64)?, Unit::Share, "utilization of 64 GPUs that do only that"),
+            value(
+                share_of_year(training(4), 64)?,
+                Unit::Share,
+                "utilization of 64 GPUs with only this \
+                                                                 work",
+            ),
         ],
-        why: "It follows from hours that are too few by a factor of twelve. That the cluster would be idle most of the \
-              year remains true.",
+        why: "The hours are too few by a factor of twelve. It remains true that the cluster would be idle \
+              most of the year.",
     })
 }
 
@@ -361,14 +367,14 @@ fn busy_cluster() -> Option<PublishedFigure> {
     let hours = product(&[400.into(), 365.into()]);
     Some(PublishedFigure {
         id: "busy-cluster",
-        says: "1,000 GPUs that do 400 GPU-hours a day are used to 40 %.",
+        says: "1,000 GPUs that do 400 GPU-hours a day are 40% utilized.",
         printed: "40 %",
         reproduced: None,
         right: vec![
             value(share_of_year(hours, 1000)?, Unit::Share, "utilization"),
-            value(gpu_hours(400, one(), one()), Unit::Hours, "a day would be 40 %"),
+            value(gpu_hours(400, one(), one()), Unit::Hours, "a day would be 40%"),
         ],
-        why: "GPUs and GPU-hours were taken for one another: 1,000 GPUs have 24,000 GPU-hours a day.",
+        why: "This confuses GPUs and GPU-hours: 1,000 GPUs have 24,000 GPU-hours a day.",
     })
 }
 
@@ -377,15 +383,15 @@ fn same_work() -> Option<PublishedFigure> {
     let hours = quotient(4_700_000.into(), price)?;
     Some(PublishedFigure {
         id: "same-work",
-        says: "80 A100 of one's own do the work for which 4.7 million dollars a year were paid on demand.",
+        says: "80 on-prem A100 do the work that cost 4.7 million dollars a year on demand.",
         printed: "80",
         reproduced: None,
         right: vec![
-            value(hours, Unit::Hours, "a year are bought for that, at 32.7726 dollars for eight GPUs"),
-            value(share_of_year(hours, 1)?, Unit::Number, "GPUs do it, busy in every hour"),
-            value(share_of_year(hours, 80)?, Unit::Number, "times what 80 GPUs can do"),
+            value(hours, Unit::Hours, "a year for that money, at 32.7726 dollars for eight GPUs"),
+            value(share_of_year(hours, 1)?, Unit::Number, "GPUs, busy every hour"),
+            value(share_of_year(hours, 80)?, Unit::Number, "times the capacity of 80 GPUs"),
         ],
-        why: "Whether a cluster can do the work at all was not checked.",
+        why: "The claim does not check whether the cluster can do the work.",
     })
 }
 
@@ -401,8 +407,8 @@ fn fabric_by_port() -> Option<PublishedFigure> {
             value(of_node(50_000)?, Unit::Money, "for the eight ports of a node, at 50,000 a switch"),
             value(of_node(80_000)?, Unit::Money, "for the eight ports of a node, at 80,000 a switch"),
         ],
-        why: "Ports at the first switch are a fifth to a third of it. The rest has to be cables, adapters and the \
-              switches above, which depend on the size of the cluster; ask for an offer, and enter it by port.",
+        why: "Ports of the first switch are a fifth to a third of it. Cables, adapters and further \
+              switches depend on the cluster size; enter your quote per port.",
     })
 }
 
@@ -415,6 +421,6 @@ mod tests {
     fn what_the_example_counts_twice_is_noticed() {
         let warnings = check::owning(&worked_example()).warnings_or_refused().unwrap();
         let described: Vec<&str> = warnings.iter().map(|it| it.message.as_str()).collect();
-        assert_eq!(described, ["Network is counted twice: the price of a node has the fabric in it"]);
+        assert_eq!(described, ["Network is counted twice: the price of a node includes the network"]);
     }
 }

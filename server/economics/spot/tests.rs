@@ -102,7 +102,7 @@ fn what_cannot_be_is_refused_and_what_is_odd_is_reported() {
     for (field, spot) in table {
         assert_eq!(spot.cost().unwrap_err().0[0].field, field);
     }
-    for (price, described) in [("7", "nobody takes away"), ("0.3", "whole instance")] {
+    for (price, described) in [("7", "not interrupted"), ("0.3", "whole instance")] {
         let odd = Spot { price: number(price), ..Spot::default() }.cost().unwrap();
         assert!(odd.warnings[0].message.contains(described));
     }

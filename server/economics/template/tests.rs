@@ -160,7 +160,7 @@ fn batch_goes_to_the_second_cloud_and_the_service_does_not() {
     let compared = compared("second-cloud");
     assert_eq!(thousands(&compared), [11_687, 7643, 6232, 6190]);
     assert_eq!(compared.cheapest, Some(2), "the cheapest of all does not do the work");
-    assert!(compared.options[3].fails[0].contains("nothing is promised"));
+    assert!(compared.options[3].fails[0].contains("nothing is guaranteed"));
     let moved = &compared.options[1].places[1].moved[0];
     let of_a_terabyte = quotient(moved.each.total.value.unwrap(), 20.into()).unwrap();
     assert!(of_a_terabyte > 80.into() && of_a_terabyte < 90.into());

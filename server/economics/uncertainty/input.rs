@@ -45,10 +45,8 @@ pub struct Input {
 const PLACES: u8 = 12;
 
 /// What is no input, in words.
-pub const NOT_DRAWN: &str = "What is decided is not drawn: hours of the work and their growth, data, numbers of machines and \
-     reservations, terms, when other machines replace them; nor are downtime, contracted power, how prices move over time, \
-     what spend commitments and cheaper hours take off, and what an hour is worth where machines or reservations serve the \
-     work.";
+pub const NOT_DRAWN: &str = "Decisions do not vary: work hours and growth, data, machines, reservations and terms. Nor do downtime, \
+     contracted power, price changes over time, discounts, and the performance of owned or reserved capacity.";
 
 /// An input so far as it was found.
 struct Found {

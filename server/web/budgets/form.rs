@@ -57,7 +57,7 @@ impl BudgetForm {
     /// A new one.
     pub fn read(&self, configuration: &Configuration, fields: &mut Fields) -> Option<Budget> {
         let found = owners(configuration).into_iter().find(|(of, _)| name(of) == self.of);
-        let of = fields.check("of", found.map(|(of, _)| of).ok_or("Choose whose budget it is."));
+        let of = fields.check("of", found.map(|(of, _)| of).ok_or("Choose a team, project or cost center."));
         let budget = self.read_of(of.clone().unwrap_or_else(|| BudgetOf::Team(String::new())), fields)?;
         Some(Budget { of: of?, ..budget })
     }
@@ -65,22 +65,19 @@ impl BudgetForm {
     /// One of this owner.
     pub fn read_of(&self, of: BudgetOf, fields: &mut Fields) -> Option<Budget> {
         let every = BudgetPeriod::ALL.into_iter().find(|every| every.as_str() == self.every);
-        let every = fields.check("every", every.ok_or("Expected month, quarter or year."));
+        let every = fields.check("every", every.ok_or("Choose month, quarter or year."));
         let first = month(&self.first).and_then(|first| first.ok_or(EXPECTED_MONTH));
         let first = fields.check("first", first);
         let last = fields.check("last", month(&self.last));
         if let (Some(first), Some(Some(last))) = (first, last)
             && last < first
         {
-            fields.refuse("last", "That is before its first month.");
+            fields.refuse("last", "The last month is before the first month.");
         }
         let amount = amount(&self.amount).filter(|amount| !amount.is_zero() && !amount.is_negative());
-        let amount = fields.check(
-            "amount",
-            amount.ok_or("Expected an amount above zero, with nothing or commas between thousands: 12000."),
-        );
+        let amount = fields.check("amount", amount.ok_or("Enter an amount above zero, such as 12000."));
         let currency = Currency::parse(&self.currency).filter(Currency::is_money);
-        let currency = fields.check("currency", currency.ok_or("Expected a currency such as USD."));
+        let currency = fields.check("currency", currency.ok_or("Enter a currency such as USD."));
         let thresholds = fields.check("thresholds", thresholds(&self.thresholds));
         if fields.is_refused() {
             return None;
@@ -148,7 +145,15 @@ pub fn kind(of: &BudgetOf) -> &'static str {
     match of {
         BudgetOf::Team(_) => "team",
         BudgetOf::Project(_) => "project",
+        BudgetOf::CostCentre(_) => "cost center",
+    }
+}
+
+/// The same for scripts.
+pub fn kind_in_files(of: &BudgetOf) -> &'static str {
+    match of {
         BudgetOf::CostCentre(_) => "cost centre",
+        BudgetOf::Team(_) | BudgetOf::Project(_) => kind(of),
     }
 }
 
@@ -167,7 +172,7 @@ pub async fn check_currency(
     Ok(())
 }
 
-/// `No rate converts EUR into USD in August 2026 and September 2026. …`
+/// `No exchange rate to USD for EUR in August 2026, September 2026. …`
 fn lacking(missing: &[Unconverted], into: &Currency) -> String {
     let mut currencies: Vec<&Currency> = missing.iter().map(|it| &it.cost.currency).collect();
     currencies.sort_unstable();
@@ -182,8 +187,7 @@ fn lacking(missing: &[Unconverted], into: &Currency) -> String {
     };
     let lacking: Vec<String> = currencies.into_iter().map(of).collect();
     format!(
-        "What is spent could not be compared with it: no rate into {into} for {}. Enter the rates first, or choose \
-         the currency of the bills.",
+        "No exchange rate to {into} for {}. Enter the rates first, or choose the currency of the bills.",
         lacking.join("; ")
     )
 }
@@ -202,7 +206,7 @@ pub async fn write(
         Outcome::Refused(problems) => Done::Refused(problems),
         Outcome::Conflict(_) => Done::Refused(vec![Problem {
             of: "this budget".to_owned(),
-            message: "somebody else changed it meanwhile; look at it and try again".to_owned(),
+            message: "it was edited by somebody else; reload the page and try again".to_owned(),
         }]),
     })
 }
@@ -222,7 +226,7 @@ pub fn in_words(configuration: &Configuration, budget: &Budget) -> String {
     .to_owned()
 }
 
-const EXPECTED_MONTH: &str = "Expected a month such as 2026-09.";
+const EXPECTED_MONTH: &str = "Enter a month such as 2026-09.";
 
 /// `None` for an empty field.
 fn month(text: &str) -> Result<Option<BillingMonth>, &'static str> {
@@ -240,7 +244,7 @@ fn thresholds(text: &str) -> Result<Vec<u32>, &'static str> {
         numbers.sort_unstable();
         numbers.dedup();
     }
-    numbers.ok_or("Expected percentages from 1 to 1000 with commas between them: 50, 80, 100.")
+    numbers.ok_or("Enter percentages from 1 to 1000, separated by commas, such as 50, 80, 100.")
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ use crate::money::Currency;
 use crate::period::{BillingMonth, Period};
 use crate::report::{Answers, BudgetLine, BudgetState, Budgets, Grouping, WARNING};
 
-const NOTHING: &str = "Nothing changed: it was so already.";
+const NOTHING: &str = "Nothing changed: the budget is the same.";
 
 #[derive(Template)]
 #[template(path = "budgets/index.html")]
@@ -132,7 +132,7 @@ pub async fn add(
             let about = About { summary: &format!("New {words}"), reason: reason(&form.reason) };
             match form::write(&mut db, edit, about, (&by, now)).await? {
                 Done::Written(change) => {
-                    let sentence = format!("There is a new {words}.");
+                    let sentence = format!("Added: {words}.");
                     return Ok(written(paths::Budgets, &sentence, change));
                 }
                 Done::Nothing => return Ok(back(paths::Budgets, NOTHING)),
@@ -187,25 +187,24 @@ impl BudgetLine {
             states.push(("Ended".to_owned(), ""));
         }
         states.push(match it.threshold {
-            Some(percent) if percent > 100 => (format!("Reached {percent} %"), "bad"),
-            _ if it.is_over_budget => ("Above 100 %".to_owned(), "bad"),
-            Some(percent) => {
-                (format!("Reached {percent} %"), if percent < WARNING { "good" } else { "wait" })
-            }
+            Some(percent) if percent > 100 => (format!("Reached {percent}%"), "bad"),
+            _ if it.is_over_budget => ("Above 100%".to_owned(), "bad"),
+            Some(percent) => (format!("Reached {percent}%"), if percent < WARNING { "good" } else { "wait" }),
             None => match self.thresholds.first() {
-                Some(lowest) => (format!("Below {lowest} %"), "good"),
+                Some(lowest) => (format!("Below {lowest}%"), "good"),
                 None => ("Within budget".to_owned(), "good"),
             },
         });
         if it.is_forecast_over_budget && !it.is_over_budget {
-            states.push(("Forecast above 100 %".to_owned(), "bad"));
+            states.push(("Forecast above 100%".to_owned(), "bad"));
         }
         states
     }
 
-    /// The same as one text.
+    /// The same as one text, for files.
     pub fn state(&self) -> String {
-        let words: Vec<String> = self.states().into_iter().map(|(word, _)| word.to_lowercase()).collect();
+        let words: Vec<String> =
+            self.states().into_iter().map(|(word, _)| word.to_lowercase().replace('%', " %")).collect();
         words.join(", ")
     }
 }
@@ -241,7 +240,7 @@ impl Record for BudgetLine {
         let month = |month: Option<BillingMonth>| month.map_or(Cell::Empty, |it| Cell::text(it.to_string()));
         let mut cells = vec![
             Cell::Number(self.id.into()),
-            Cell::text(self.kind()),
+            Cell::text(form::kind_in_files(&self.of)),
             Cell::text(self.name.as_str()),
             Cell::text(self.every.as_str()),
             month(self.first),

@@ -111,10 +111,10 @@ pub async fn end(
     let (configuration, before) = found(&answers, &mut db, id).await?;
     let mut fields = form::filled(&before);
     let mut problems = Vec::new();
-    let until = form.until.trim().parse::<BillingMonth>().map_err(|_| "Expected a month such as 2026-09.");
+    let until = form.until.trim().parse::<BillingMonth>().map_err(|_| "Enter a month such as 2026-09.");
     let until = until.and_then(|until| {
         let is_before = before.months.first.is_some_and(|first| until < first);
-        if is_before { Err("That is before its first month; remove it instead.") } else { Ok(until) }
+        if is_before { Err("This is before the first month. Remove the budget instead.") } else { Ok(until) }
     });
     if let Some(until) = fields.check("until", until) {
         let after = Budget { months: Months { last: Some(until), ..before.months }, ..before.clone() };
@@ -220,7 +220,7 @@ fn burn_up(it: &BudgetPage) -> Option<BurnUp> {
             _ if has_months => String::new(),
             number => number.to_string(),
         };
-        let name = day.day.format("%-d %b %Y").to_string();
+        let name = day.day.format("%b %-d, %Y").to_string();
         let amount = match (day.so_far, day.forecast) {
             (_, Some(it)) => BurnUpAmount::Expected { low: it.low, expected: it.expected, high: it.high },
             (so_far, None) => BurnUpAmount::Spent(so_far.unwrap_or_default()),
@@ -228,10 +228,8 @@ fn burn_up(it: &BudgetPage) -> Option<BurnUp> {
         BurnUpDay { day: Bucket { label, name, is_apart: false }, amount }
     };
     Some(BurnUp {
-        title: format!("Effective cost since the first day of {}, against the budget", current.period.name()),
-        description:
-            "Columns up to what was spent by the end of each day; the table below has the same figures."
-                .to_owned(),
+        title: format!("Cumulative effective cost in {} and budget", current.period.name()),
+        description: "Spend to the end of each day; the table below has the same figures.".to_owned(),
         unit: it.line.amount.currency.to_string(),
         limit: it.line.amount.amount,
         days: it.days.iter().map(day).collect(),

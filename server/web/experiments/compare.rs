@@ -75,7 +75,7 @@ impl Compared {
         match self.unknown.as_slice() {
             [] => Ok(self.reports),
             names => Err(Error::BadRequest(format!(
-                "experiment: found “{}”, expected labels that charges have, of teams that you see.",
+                "experiment: found “{}”. Enter labels of charges that you can see.",
                 names.join("”, “")
             ))),
         }
@@ -99,10 +99,7 @@ async fn compared(
         !is_one
     });
     if names.len() > MOST {
-        return Err(Error::BadRequest(format!(
-            "experiment: found {}, expected at most {MOST} to compare.",
-            names.len()
-        )));
+        return Err(Error::BadRequest(format!("experiment: found {}. Compare at most {MOST}.", names.len())));
     }
     let mut asked = Asked::read_only(pairs, HANDED_ON)?;
     let (mut reports, mut unknown): (Vec<ExperimentReport>, Vec<String>) = (Vec::new(), Vec::new());

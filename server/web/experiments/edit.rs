@@ -135,7 +135,7 @@ pub async fn merge(
     let into =
         configuration.experiment_called(&form.into).map_or_else(|| normalized(&form.into), str::to_owned);
     let problems = if into.is_empty() || into == label {
-        vec![problem("Merge into", "name another experiment, by its label or its name")]
+        vec![problem("Merge into", "enter the label or name of another experiment")]
     } else {
         let summary = format!("Merged experiment {label} into {}", configuration.experiment_name(&into));
         let about = About { summary: &summary, reason: reason(&form.reason) };

@@ -152,12 +152,14 @@ impl Said {
                 said.take = Some((pointer.to_owned(), offer.to_owned()));
             } else if name == "do" {
                 let edit = value.split_once(':').and_then(|(name, value)| Edit::read(name, value));
-                let expected = || Error::BadRequest(format!("do: found “{value}”, expected copy:/option/0."));
+                let expected = || {
+                    Error::BadRequest(format!("do: found “{value}”. Enter an edit such as copy:/option/0."))
+                };
                 said.act = Some(edit.ok_or_else(expected)??);
             } else if name == "prices" {
                 said.list = Some(revision("prices", &value)?);
             } else if name == "version" {
-                let expected = |_| Error::BadRequest(format!("version: found “{value}”, expected a number."));
+                let expected = |_| Error::BadRequest(format!("version: found “{value}”. Enter a number."));
                 said.version = Some(value.parse().map_err(expected)?);
             } else {
                 said.rest.push((name, value));

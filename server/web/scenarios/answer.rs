@@ -1,6 +1,6 @@
 //! How a page says what a scenario amounts to.
 
-use super::super::filters::figure;
+use super::super::filters::{capital, figure};
 use super::super::words::number;
 use super::words::of_input;
 pub(super) use crate::economics::Answer;
@@ -34,12 +34,12 @@ enum Kind {
 }
 
 const KINDS: [(Kind, &str, &str); 7] = [
-    (Kind::Machines, "s1", "Machines of our own, with interest, or their lease"),
-    (Kind::Running, "s3", "Running them"),
-    (Kind::Committed, "s2", "Reserved, committed, in blocks"),
+    (Kind::Machines, "s1", "On-prem machines, with interest, or their lease"),
+    (Kind::Running, "s3", "Operating the machines"),
+    (Kind::Committed, "s2", "Reserved capacity, commitments and blocks"),
     (Kind::Spot, "s8", "Spot"),
     (Kind::OnDemand, "s5", "On demand"),
-    (Kind::Tokens, "s7", "By the token"),
+    (Kind::Tokens, "s7", "Per token"),
     (Kind::Besides, "other", "Support and other costs"),
 ];
 
@@ -75,13 +75,13 @@ impl Answer {
     pub(super) fn first_sentence(&self) -> String {
         let months = self.comparison.months;
         let Some(at) = self.comparison.cheapest else {
-            return "No option does all of the work as it is needed.".to_owned();
+            return "No option meets the requirements of the work.".to_owned();
         };
         let option = self.option(at);
         let hour = option.per_productive_hour.map_or_else(String::new, |cost| {
-            format!(", {} {} a productive GPU-hour", figure(cost, 2), self.currency())
+            format!(", {} {} per productive GPU-hour", figure(cost, 2), self.currency())
         });
-        let expected = if option.fallback.is_some() { ", as is expected of it" } else { "" };
+        let expected = if option.fallback.is_some() { ", as an expected value" } else { "" };
         format!(
             "{} costs least: {} over {months} months{hour}{expected}.",
             option.name,
@@ -100,11 +100,11 @@ impl Answer {
             } else {
                 let both = [it.present_value_if_it_works, it.present_value_if_it_fails];
                 let [works, fails] = both.map(|it| self.money(it));
-                format!(", and its present value of {works} and {fails}")
+                format!(", and its present value that of {works} and {fails}")
             };
             Some(format!(
-                "{} works with a chance of {} %: it costs {works} if it does, and {fails} if not, {in_vain} in vain and then \
-                 {}. Its total is what is expected of both{today}.",
+                "{} succeeds with a chance of {}%: it costs {works} if it does. If not, it costs {fails}: {in_vain} lost, then \
+                 {}. Its total is the expected value of both{today}.",
                 option.name,
                 number(option.chance.times(100), 2),
                 self.name(&it.option)
@@ -122,10 +122,10 @@ impl Answer {
         }
         let share = quotient(cheapest_option.ahead, next.present_value)?.times(100);
         let than = format!(
-            "{} less than {}, which comes next: {} %",
+            "{} ({}%) less than {}, the next cheapest",
             self.money(cheapest_option.ahead),
-            next.name,
-            number(share, 1)
+            number(share, 1),
+            next.name
         );
         if self.comparison.cost_of_capital.is_zero() {
             return Some(format!("That is {than}."));
@@ -134,9 +134,14 @@ impl Answer {
         Some(format!("Its {} is {worth}: {than}.", self.present_value()))
     }
 
+    /// The same as a row’s heading.
+    pub(super) fn present_value_heading(&self) -> String {
+        capital(&self.present_value())
+    }
+
     /// What options are ranked by, in words.
     pub(super) fn present_value(&self) -> String {
-        format!("present value at {} % a year", number(self.comparison.cost_of_capital.times(100), 1))
+        format!("present value at {}% a year", number(self.comparison.cost_of_capital.times(100), 1))
     }
 
     /// How likely that is.
@@ -147,15 +152,15 @@ impl Answer {
         // What happens now and then is neither always nor never.
         let rounded = share.times(100).round(0);
         let often = if rounded == 100.into() && share < 1.into() {
-            "more than 99 %".to_owned()
+            "more than 99%".to_owned()
         } else if rounded.is_zero() && !share.is_zero() {
-            "less than 1 %".to_owned()
+            "less than 1%".to_owned()
         } else {
-            format!("{} %", number(rounded, 0))
+            format!("{}%", number(rounded, 0))
         };
         let close = if share < Decimal::new(6, 1) { ": too close to call" } else { "" };
         Some(format!(
-            "With prices, rates and factors uncertain at once it stays the cheapest in {often} of {} simulations{close}.",
+            "It stays the cheapest in {often} of {} simulations of uncertain prices, rates and factors{close}.",
             figure(i64::from(self.simulation.draws).into(), 0)
         ))
     }
@@ -184,17 +189,17 @@ impl Answer {
     pub(super) fn why_nothing_moves(&self) -> String {
         match (&self.cheapest_option, self.comparison.cheapest) {
             (Some(cheapest_option), _) => format!(
-                "No simulation distinguishes {} and {}.",
+                "No input changes the difference between {} and {}.",
                 self.name(&cheapest_option.cheapest),
                 self.name(&cheapest_option.next)
             ),
             (None, Some(only)) => {
                 format!(
-                    "Only {} does the work as it is needed, so that nothing can overtake it.",
+                    "Only {} meets the requirements, so there is nothing to compare it with.",
                     self.name(&only)
                 )
             }
-            (None, None) => "No option does the work as it is needed, so that none is ahead.".to_owned(),
+            (None, None) => "No option meets the requirements, so there is nothing to compare.".to_owned(),
         }
     }
 
@@ -210,14 +215,14 @@ impl Answer {
         let name = cheapest.name.as_str();
         let paid = less(|it| it.paid).map(|(other, by)| {
             format!(
-                "{name} costs least in all, which counts what money costs that is bound in machines. For {other}, {by} \
-                 less is paid by the end: payments count none of it."
+                "{name} costs least including the cost of capital tied up in machines. Payments leave that cost out: for \
+                 {other} they are {by} lower by the end."
             )
         });
         let added_up = less(|it| it.total).map(|(other, by)| {
             format!(
-                "Added up over all months, {other} totals {by} less than {name}, more of which is paid later: that counts \
-                 for less today."
+                "The total of {other} is {by} lower than that of {name}, but more of {name} is paid later, which counts for \
+                 less today."
             )
         });
         paid.into_iter().chain(added_up).collect()
@@ -289,9 +294,9 @@ impl Answer {
     /// When owning has cost no more than another.
     pub(super) fn payback(&self, payback: &Payback) -> String {
         match payback {
-            Payback::AtOnce => "paid back at once: it never cost more".to_owned(),
+            Payback::AtOnce => "paid back at once: it never costs more".to_owned(),
             Payback::WithSale { months } => {
-                format!("paid back only with what is sold after {} months", number(*months, 1))
+                format!("paid back after {} months, only by selling what is left", number(*months, 1))
             }
             Payback::After { months } => format!("paid back after {} months", number(*months, 1)),
             Payback::Never => format!("not paid back within these {} months", self.comparison.months),

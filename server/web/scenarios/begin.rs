@@ -40,7 +40,7 @@ pub async fn show(
     }
     let mut said = Said::read(pairs)?;
     if said.version.is_some() {
-        return Err(Error::BadRequest("version: what is not saved has none.".to_owned()));
+        return Err(Error::BadRequest("version: only saved scenarios have versions.".to_owned()));
     }
     let prices = Prices::of_list(&mut db, &answers, said.list, now.date_naive()).await?;
     let found = Box::pin(ledger::ask(&mut db, &answers, &said.rest, &person, &prices)).await?;
@@ -65,7 +65,7 @@ impl Nothing {
     pub(super) fn sentence(&self) -> String {
         let (whose, when) = (&self.whose, self.period.name());
         if self.is_billed {
-            format!("{whose}: no accelerator was used in {when}, by the hours that the ledger knows.")
+            format!("{whose}: no cloud or on-prem GPU-hours in {when}.")
         } else {
             format!("{whose}: nothing was billed in {when}.")
         }

@@ -56,7 +56,7 @@ impl Charts {
 }
 
 fn percent(share: Decimal) -> String {
-    format!("{} %", number(share.times(100), 1))
+    format!("{}%", number(share.times(100), 1))
 }
 
 fn by_utilization(scenario: &Scenario, answer: &Answer) -> Option<Lines> {
@@ -90,11 +90,11 @@ fn by_utilization(scenario: &Scenario, answer: &Answer) -> Option<Lines> {
     let description =
         [title.trim_end_matches('.')].into_iter().chain(notes.iter().map(|it| it.title.as_str()));
     let description = format!("{}.", description.collect::<Vec<_>>().join(". "));
-    let at = |hundredths: i64| (Decimal::new(hundredths.into(), 2), format!("{hundredths} %"));
+    let at = |hundredths: i64| (Decimal::new(hundredths.into(), 2), format!("{hundredths}%"));
     Some(Lines {
         title,
         description,
-        unit: format!("{} for a GPU-hour of work", answer.currency()),
+        unit: format!("{} per GPU-hour of work", answer.currency()),
         range: "Utilization".to_owned(),
         labels: [5, 25, 50, 75, 100].map(at).to_vec(),
         lines: found
@@ -116,7 +116,7 @@ fn full(curve: &Curve) -> Decimal {
 
 fn described(it: &Crossing, names: &[String]) -> String {
     let (from, own, than) = (percent(it.utilization), &names[it.curve], &names[it.than]);
-    format!("From {from} utilization on an hour costs less with {own} than with {than}")
+    format!("From {from} utilization, an hour costs less with {own} than with {than}")
 }
 
 /// What is owned against the price that it is measured by: the cheapest that is paid by use. Where nothing is owned,
@@ -132,20 +132,21 @@ fn described_by_utilization(found: &Curves, names: &[String]) -> String {
         _ if owned.is_empty() => {
             let first = found.crossings.iter().min_by_key(|it| (it.cost, it.utilization));
             first.map_or_else(
-                || "At no utilization does one of them begin to cost less than another.".to_owned(),
+                || "No option becomes cheaper than another at any utilization.".to_owned(),
                 |it| format!("{}.", described(it, names)),
             )
         }
-        None => "Utilization does not matter here: what is owned and what is reserved are paid whether they are used \
-                 or not."
-            .to_owned(),
+        None => {
+            "Utilization does not matter here: owned and reserved capacity is paid whether it is used or not."
+                .to_owned()
+        }
         Some(than) => {
             let from = |own: &usize| found.crossings.iter().find(|it| (it.curve, it.than) == (*own, than));
             let mut verdicts: Vec<(String, Vec<&str>)> = Vec::new();
             for own in &owned {
                 let verdict = from(own).map_or_else(
                     || "at no utilization".to_owned(),
-                    |it| format!("from {} utilization on", percent(it.utilization)),
+                    |it| format!("from {} utilization", percent(it.utilization)),
                 );
                 match verdicts.iter_mut().find(|(same, _)| *same == verdict) {
                     Some((_, of)) => of.push(&names[*own]),
@@ -156,8 +157,8 @@ fn described_by_utilization(found: &Curves, names: &[String]) -> String {
                 let costs = if of.len() == 1 { "costs" } else { "cost" };
                 format!("{} {costs} less {verdict}", of.join(" and "))
             });
-            let which = if used.len() == 1 { "" } else { ", the cheapest that is paid by use" };
-            format!("Against {}{which}: {}.", names[than], described.collect::<Vec<_>>().join("; "))
+            let which = if used.len() == 1 { "" } else { ", the cheapest price paid by use" };
+            format!("Compared with {}{which}: {}.", names[than], described.collect::<Vec<_>>().join("; "))
         }
     }
 }
@@ -183,7 +184,7 @@ fn paid(answer: &Answer) -> Lines {
         let (name, other) = (answer.name(&it.option), answer.name(&it.other));
         let after = number(it.months, 1);
         if it.is_by_sale {
-            format!("Only with what is sold after {after} months {name} has cost no more than {other}")
+            format!("After {after} months {name} has cost no more than {other}, only by selling what is left")
         } else {
             format!("After {after} months {name} has cost no more than {other}")
         }
@@ -193,12 +194,16 @@ fn paid(answer: &Answer) -> Lines {
         Some(it) => format!("{}.", says(it)),
         None => match compared.options.iter().filter(|it| it.fails.is_empty()).min_by_key(|it| it.paid) {
             Some(only) if compared.options.len() == 1 => {
-                format!("After {months} months {} is paid.", answer.money(only.paid))
+                format!("{} is paid within {months} months.", answer.money(only.paid))
             }
             Some(least) => {
-                format!("After {months} months {} has paid least: {}.", least.name, answer.money(least.paid))
+                format!(
+                    "{} has the lowest payments after {months} months: {}.",
+                    least.name,
+                    answer.money(least.paid)
+                )
             }
-            None => "What each option has paid until when.".to_owned(),
+            None => "Payments of each option over time.".to_owned(),
         },
     };
     let notes = repaid.iter().map(|it| Note {
@@ -210,7 +215,7 @@ fn paid(answer: &Answer) -> Lines {
     Lines {
         description: title.clone(),
         title,
-        unit: format!("{} paid until then", answer.currency()),
+        unit: format!("{} paid so far", answer.currency()),
         range: "Months".to_owned(),
         labels,
         lines,
@@ -267,17 +272,17 @@ fn mix(scenario: &Scenario, answer: &Answer) -> Vec<Duration> {
                 let share = quotient(served(layer), all).unwrap_or_default().times(100).round(1);
                 let name = layer.label.to_lowercase();
                 if share.is_zero() {
-                    format!("{name} less than 0.1 %")
+                    format!("{name} less than 0.1%")
                 } else {
-                    format!("{name} {} %", number(share, 1))
+                    format!("{name} {}%", number(share, 1))
                 }
             };
             let parts: Vec<String> = layers.iter().map(part).collect();
             let chart = Duration {
                 title: if parts.is_empty() { name } else { format!("{name}: {}", parts.join(", ")) },
-                description: "GPUs by the share of hours that ask for as many, the highest first.".to_owned(),
+                description: "GPUs needed by share of hours, the highest first.".to_owned(),
                 unit: "GPUs".to_owned(),
-                range: "Hours, the busiest first".to_owned(),
+                range: "Hours, busiest first".to_owned(),
                 layers,
                 top: Decimal::ZERO,
                 format: |gpus| number(gpus, 1),
@@ -300,12 +305,12 @@ fn range(answer: &Answer) -> Histogram {
     let drawn = &answer.simulation;
     let title = match answer.comparison.cheapest {
         Some(at) => format!(
-            "In eight of ten simulations {} costs between {} and {}.",
+            "{} costs between {} and {} in 80% of simulations.",
             answer.name(&at),
             answer.money(drawn.options[at].p10),
             answer.money(drawn.options[at].p90)
         ),
-        None => "What each option costs in all simulations.".to_owned(),
+        None => "Cost of each option in all simulations.".to_owned(),
     };
     let spreads = drawn.options.iter().enumerate().map(|(at, it)| Spread {
         label: answer.name(&at).to_owned(),
@@ -317,7 +322,7 @@ fn range(answer: &Answer) -> Histogram {
         title,
         unit: answer.currency().to_string(),
         axes: format!(
-            "{}, {} over {} months. The higher, the more of the simulations",
+            "{}, {} over {} months. Height: number of simulations",
             answer.currency(),
             answer.present_value(),
             answer.comparison.months
@@ -333,9 +338,9 @@ fn break_points(answer: &Answer) -> Option<Tornado> {
     let first = cheapest_option.sensitivities.first()?;
     let ends = (first.low.min(first.high), first.low.max(first.high));
     let after = if ends.0.is_negative() {
-        ", and another option costs less below zero".to_owned()
+        ", and below zero another option is cheaper".to_owned()
     } else {
-        ", all of it ahead".to_owned()
+        ", always ahead".to_owned()
     };
     let title = format!(
         "{} changes the advantage most: between {} and {}{after}.",

@@ -109,7 +109,7 @@ impl Wish {
         let (own, rest): (Vec<_>, Vec<_>) =
             pairs.iter().cloned().partition(|(name, _)| ["from", "register"].contains(&name.as_str()));
         if let Some((name, _)) = rest.iter().find(|(name, _)| NOT_TAKEN.contains(&name.as_str())) {
-            return Err(Error::BadRequest(format!("{name}: found in the address, which takes {TAKES}.")));
+            return Err(Error::BadRequest(format!("{name} cannot be used in this address. Use {TAKES}.")));
         }
         let asked = Asked::read(rest)?;
         let period = match once(&own, "from")? {
@@ -120,9 +120,7 @@ impl Wish {
         };
         if period.length() > LONGEST {
             let months = period.length();
-            return Err(Error::BadRequest(format!(
-                "from: found {months} months, expected at most {LONGEST}."
-            )));
+            return Err(Error::BadRequest(format!("from: found {months} months. Choose at most {LONGEST}.")));
         }
         let asset_register = once(&own, "register")?.map(|text| revision("register", text)).transpose()?;
         Ok(Self { asked, period, asset_register })
@@ -183,7 +181,7 @@ fn once<'a>(pairs: &'a [(String, String)], name: &str) -> Result<Option<&'a str>
     let mut said = pairs.iter().filter(|(it, _)| it == name).map(|(_, text)| text.as_str());
     match (said.next(), said.next()) {
         (Some(first), Some(second)) => {
-            Err(Error::BadRequest(format!("{name}: found “{first}” and “{second}”, expected one.")))
+            Err(Error::BadRequest(format!("{name}: found “{first}” and “{second}”. Enter one.")))
         }
         (first, _) => Ok(first),
     }
@@ -191,7 +189,7 @@ fn once<'a>(pairs: &'a [(String, String)], name: &str) -> Result<Option<&'a str>
 
 /// A revision of an address.
 pub(super) fn revision(name: &str, text: &str) -> Result<i64> {
-    text.parse().map_err(|_| Error::BadRequest(format!("{name}: found “{text}”, expected a revision.")))
+    text.parse().map_err(|_| Error::BadRequest(format!("{name}: found “{text}”. Enter a revision number.")))
 }
 
 /// The revision that is asked for, where it is there already; else the current one. Of one that is still to come the
@@ -201,7 +199,7 @@ pub(super) fn known(name: &str, asked: Option<i64>, current: i64) -> Result<i64>
         None => Ok(current),
         Some(asked) if (0..=current).contains(&asked) => Ok(asked),
         Some(asked) => {
-            Err(Error::BadRequest(format!("{name}: found {asked}, expected a revision from 0 to {current}.")))
+            Err(Error::BadRequest(format!("{name}: found {asked}. Enter a revision from 0 to {current}.")))
         }
     }
 }

@@ -83,7 +83,7 @@ impl Page {
 
     /// Everything that one sees, and each team of it.
     fn whose(&self) -> Vec<(String, String, bool)> {
-        let all = if self.layout.may(Access::Finance) { "Everything" } else { "All our teams" };
+        let all = if self.layout.may(Access::Finance) { "Everything" } else { "All your teams" };
         let all = (String::new(), all.to_owned(), true);
         let teams = self.teams.iter().map(|(handle, name)| (handle.clone(), name.clone(), false));
         std::iter::once(all).chain(teams).collect()

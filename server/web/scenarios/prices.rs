@@ -66,7 +66,7 @@ impl Default for Prices {
 /// A price that a rate can take.
 #[derive(Clone, Debug)]
 pub(super) struct Choice {
-    /// `AWS p5.48xlarge, us-east-1: 6.88, 20 Jul 2026`.
+    /// `AWS p5.48xlarge, us-east-1: 6.88, Jul 20, 2026`.
     pub label: String,
     /// Of the button: `take:/option/0/place/0/on_demand=…`.
     pub act: String,
@@ -160,7 +160,7 @@ impl Prices {
         let amount = price.per_hour.round(6).normalize();
         let until = paid.period.days().end.pred_opt()?;
         let label = format!(
-            "what you paid in {}{}: {}",
+            "your price in {}{}: {}",
             paid.period.name(),
             paid.converted(),
             filters::figure(amount, 2)
@@ -219,7 +219,7 @@ impl Rate {
         let name =
             if what.is_empty() { price.supplier.clone() } else { format!("{} {what}", price.supplier) };
         let amount = filters::figure(price.amount, 2);
-        let label = format!("{name}: {amount} {}, {}", price.tier.name(), price.date.format("%-d %b %Y"));
+        let label = format!("{name}: {amount} {}, {}", price.tier.name(), price.date.format("%b %-d, %Y"));
         let source = format!("{name}, {}", price.source);
         let mut texts = self.texts(price.amount, price.date, &source, &price.region);
         let term = self.months.clone().zip(price.term_months);

@@ -73,10 +73,7 @@ impl Wish {
                 Base::kept(&mut db, id, said.version, (person, today)).await?
             }
             _ => {
-                return Err(Error::BadRequest(
-                    "from: expected the number of a saved scenario, template:…, scenario:… or ledger."
-                        .to_owned(),
-                ));
+                return Err(Error::BadRequest("from: enter template:…, scenario:… or ledger.".to_owned()));
             }
         };
         drop(db);
@@ -123,8 +120,7 @@ fn asked_of_ledger(said: &Said) -> Vec<(String, String)> {
     said.rest.iter().filter(|(name, value)| !is_of_form(name, value)).cloned().collect()
 }
 
-const REFUSED: &str =
-    "a field is not understood or cannot be computed with; each says beside it what was expected";
+const REFUSED: &str = "correct the marked fields";
 
 /// Keeps a template, or a copy, under a name of its own.
 pub async fn create(
@@ -153,9 +149,9 @@ pub async fn create(
 
 fn name_problem(name: &str) -> Option<&'static str> {
     if name.is_empty() {
-        Some("it needs a name")
+        Some("enter a name")
     } else if name.chars().count() > LONGEST_NAME {
-        Some("its name is longer than 200 characters")
+        Some("the name is longer than 200 characters; shorten it")
     } else {
         None
     }
@@ -178,7 +174,7 @@ pub async fn save(
         return Err(Error::MayNotWrite);
     }
     if kept.removed_at.is_some() {
-        return wish.refused(layout, &app, &person, "it was removed meanwhile; bring it back first").await;
+        return wish.refused(layout, &app, &person, "this scenario was removed; restore it first").await;
     }
     if let Some(why) = name_problem(wish.edited.scenario.name.trim()) {
         return wish.refused(layout, &app, &person, why).await;
@@ -195,11 +191,10 @@ pub async fn save(
     drop(db);
     match saved {
         Saved::As(version) => Ok(described(to(id), &format!("Saved as version {version}."))),
-        Saved::Nothing => Ok(described(to(id), "Nothing changed: the last version says the same.")),
+        Saved::Nothing => Ok(described(to(id), "Nothing changed: the latest version is the same.")),
         Saved::Conflict(version) => {
             let why = format!(
-                "somebody saved version {version} meanwhile. Look at it first; to keep yours as well, keep it under \
-                 another name"
+                "version {version} was saved by somebody else. Open it first, or save yours as a copy"
             );
             wish.refused(layout, &app, &person, &why).await
         }
@@ -219,9 +214,9 @@ pub async fn load(
     let (name, content) = upload.one_file(LARGEST_FILE).await?;
     let wrong = |message: &str| vec![Wrong { line: 1, key: String::new(), message: message.to_owned() }];
     let read = match String::from_utf8(content) {
-        _ if name.is_empty() => Err(wrong("no file came along")),
-        Err(_) => Err(wrong("is no text in UTF-8")),
-        Ok(text) if text.contains('\0') => Err(wrong("holds a NUL character, which is no part of any text")),
+        _ if name.is_empty() => Err(wrong("no file was selected; choose a .toml file")),
+        Err(_) => Err(wrong("the file is not UTF-8 text; save it as UTF-8")),
+        Ok(text) if text.contains('\0') => Err(wrong("the file contains a NUL character; remove it")),
         Ok(text) => compute(move || file::read(&text)).await?,
     };
     let mut scenario = match read {
@@ -289,31 +284,31 @@ pub async fn share(
     };
     let Some((with, whom)) = found else {
         let expected = if person.role == Role::Lead {
-            "the name of a team, or an e-mail address"
+            "the name of a team or an email address"
         } else {
-            "the name of a team that has a lead or is inside one that has, or the address of a lead"
+            "the name of a team with a lead, or the email address of a lead"
         };
         let more = if with.chars().count() > LONGEST_ECHO { "…" } else { "" };
         let with: String = with.chars().take(LONGEST_ECHO).collect();
-        let sentence = format!("Not shared: found “{with}{more}”, expected {expected}.");
+        let sentence = format!("Not shared: found “{with}{more}”. Enter {expected}.");
         return Ok(described(to(kept.id), &sentence));
     };
     let shared = saved_scenarios::share(&mut db, kept.id, &with, &by, now).await?;
     let sentence = match (shared, &with) {
-        (Shared::Before, _) => format!("It was shared with {whom} before."),
+        (Shared::Before, _) => format!("It is already shared with {whom}."),
         (Shared::TooOften, _) => {
-            format!("Not shared: it is shared with {MOST_SHARES} others already. Remove one of them first.")
-        }
-        (Shared::Now, _) if person.role == Role::Lead => {
             format!(
-                "Shared with {whom}. If a lead has this address or leads this team, they read it from now on."
+                "Not shared: a scenario can be shared with at most {MOST_SHARES}. Stop sharing with one of them first."
             )
         }
+        (Shared::Now, _) if person.role == Role::Lead => {
+            format!("Shared with {whom}. Leads with this address or of this team can view it.")
+        }
         (Shared::Now, Share::Team(_)) => {
-            format!("Shared with {whom}. They read it, and keep copies of their own.")
+            format!("Shared with {whom}. They can view it and save copies.")
         }
         (Shared::Now, Share::Person(email)) => {
-            format!("Shared with {email}, who reads it, and keeps copies of their own.")
+            format!("Shared with {email}, who can view it and save copies.")
         }
     };
     Ok(described(to(kept.id), &sentence))
@@ -377,7 +372,7 @@ pub async fn remove(
 ) -> Result {
     let kept = own(&mut db, path.scenario, &person, now.date_naive()).await?;
     saved_scenarios::remove(&mut db, kept.id, &by, now).await?;
-    let sentence = format!("“{}” is removed. It can be brought back below.", kept.scenario.name);
+    let sentence = format!("“{}” is removed. You can restore it below.", kept.scenario.name);
     Ok(described(paths::Scenarios.to_string(), &sentence))
 }
 
@@ -390,7 +385,7 @@ pub async fn bring_back(
 ) -> Result {
     let kept = own(&mut db, path.scenario, &person, now.date_naive()).await?;
     saved_scenarios::bring_back(&mut db, kept.id, &by, now).await?;
-    Ok(described(to(kept.id), &format!("“{}” is back.", kept.scenario.name)))
+    Ok(described(to(kept.id), &format!("“{}” is restored.", kept.scenario.name)))
 }
 
 fn described(next: String, sentence: &str) -> Response {

@@ -106,8 +106,8 @@ impl Shown {
         let (name, around) = (&self.name, self.around.join(" and of "));
         match (self.has_lead, self.around.is_empty()) {
             (true, true) => format!("the leads of {name}"),
-            (true, false) => format!("the leads of {name}, and of {around}, which it is inside"),
-            (false, _) => format!("the leads of {around}, which {name} is inside; it has none of its own"),
+            (true, false) => format!("the leads of {name} and of {around}, its parent team"),
+            (false, _) => format!("the leads of {around}, the parent team of {name}, which has no lead"),
         }
     }
 }

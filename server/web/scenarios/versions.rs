@@ -164,7 +164,7 @@ fn changed(before: &Scenario, after: &Scenario) -> Vec<Changed> {
             .iter()
             .flat_map(|section| section.fields().map(move |field| (section.label(field), field)))
             .map(|(label, field)| {
-                let unit = if field.unit.starts_with('%') { " %" } else { "" };
+                let unit = if field.unit.starts_with('%') { "%" } else { "" };
                 let text = field.takes.to_form(&field.text_in(&tree));
                 (label, if text.is_empty() { text } else { format!("{text}{unit}") })
             })

@@ -4,7 +4,6 @@ use super::super::filters::figure;
 use super::super::words::{FINE, break_even, number as plain, stated};
 use super::field::{Drawn, Field, Takes};
 use crate::economics::comparison::{Against, Comparison, Layer, LayerKind, Line, OptionAnswer, PlaceAnswer};
-use crate::economics::figure::Unit;
 use crate::economics::published_figures::Value;
 use crate::economics::uncertainty::Input;
 use crate::money::Decimal;
@@ -90,24 +89,20 @@ pub(super) fn gpus(layer: &Layer) -> String {
     layer.gpus.map_or_else(|| "no limit".to_owned(), |gpus| plain(gpus, 1))
 }
 
-pub(super) fn hours(hours: &Decimal) -> String {
-    stated(*hours, Unit::Hours, "")
-}
-
 /// What a field is drawn between, and who says so.
 pub(super) fn drawn(field: &Field, drawn: &Drawn) -> String {
     let is_share = matches!(field.takes, Takes::Percent | Takes::PercentOrNone | Takes::OneOf(_));
     let shown = |value: Decimal| {
-        if is_share { format!("{} %", plain(value.times(100), 2)) } else { plain(value, FINE) }
+        if is_share { format!("{}%", plain(value.times(100), 2)) } else { plain(value, FINE) }
     };
-    let says = drawn.source.as_deref().unwrap_or("usual for its kind, an assumption");
+    let says = drawn.source.as_deref().unwrap_or("usual range, an assumption");
     let says = if says.is_empty() { "entered" } else { says };
-    format!("Drawn between {} and {}: {says}", shown(drawn.low), shown(drawn.high))
+    format!("Range {} to {}: {says}", shown(drawn.low), shown(drawn.high))
 }
 
 /// A value of what is uncertain, as the form has it: shares as percentages.
 pub(super) fn of_input(input: &Input, value: &Decimal) -> String {
-    if input.in_percent { format!("{} %", plain(value.times(100), 2)) } else { plain(*value, FINE) }
+    if input.in_percent { format!("{}%", plain(value.times(100), 2)) } else { plain(*value, FINE) }
 }
 
 pub(super) fn tenths(value: &Decimal) -> String {
@@ -124,6 +119,6 @@ pub(super) fn kind(kind: &LayerKind) -> &'static str {
         LayerKind::Spend => "under a spend commitment",
         LayerKind::Spot => "spot",
         LayerKind::OnDemand => "on demand",
-        LayerKind::Tokens => "by the token",
+        LayerKind::Tokens => "per token",
     }
 }

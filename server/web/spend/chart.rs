@@ -43,7 +43,7 @@ fn bucket(bucket: Bucket, has_months: bool) -> chart::Bucket {
                 _ if has_months => String::new(),
                 number => number,
             };
-            (label, day.format("%-d %b %Y").to_string(), false)
+            (label, day.format("%b %-d, %Y").to_string(), false)
         }
         Bucket::Month(month) => {
             let first = month.first_day();

@@ -135,12 +135,13 @@ pub async fn during(
     let month = |name: &str| -> Result<BillingMonth, Error> {
         let found = pairs.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value);
         found.parse().map_err(|_| {
-            Error::BadRequest(format!("{name}: found “{found}”, expected a month such as 2026-09."))
+            Error::BadRequest(format!("{name}: found “{found}”. Enter a month such as 2026-09."))
         })
     };
     let (from, to) = (month("from")?, month("to")?);
-    let period = Period::new(from.min(to), from.max(to))
-        .ok_or_else(|| Error::BadRequest(format!("{from} to {to} is longer than ten years.")))?;
+    let period = Period::new(from.min(to), from.max(to)).ok_or_else(|| {
+        Error::BadRequest(format!("{from} to {to} is longer than ten years. Choose a shorter period."))
+    })?;
     let rest = pairs.into_iter().filter(|(name, _)| !matches!(name.as_str(), "from" | "to"));
     let asked = Asked::read(rest.collect())?;
     Ok(respond::see_other(asked.link(paths::Spend { period })))

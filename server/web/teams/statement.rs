@@ -131,11 +131,11 @@ impl Page {
         stated_until(&self.it.completeness, self.period)
     }
 
-    /// `1 September 2026 to 30 September 2026`.
+    /// `September 1, 2026 to September 30, 2026`.
     fn days(&self) -> String {
         let days = self.period.days();
         let last = days.end.pred_opt().unwrap_or(days.end);
-        format!("{} to {}", days.start.format("%-d %B %Y"), last.format("%-d %B %Y"))
+        format!("{} to {}", days.start.format("%B %-d, %Y"), last.format("%B %-d, %Y"))
     }
 
     /// What weights are, a sentence for each kind, and the rates that the statement does not show otherwise.
@@ -144,7 +144,7 @@ impl Page {
         let parts =
             || self.it.teams.iter().flat_map(|team| &team.shared).filter(|part| part.weight.is_some());
         for part in parts() {
-            let note = format!("Divided {}: weights are {}.", part.split, part.weighs);
+            let note = format!("Divided {}: weights are {}.", part.split, part.weight_in_words());
             if !notes.contains(&note) {
                 notes.push(note);
             }
@@ -235,8 +235,10 @@ impl TeamStatement {
                 if period.is_one_month() { String::new() } else { format!(" in {}", part.month.name()) };
             let sum = part.weight.map(|weight| filters::figure(weight, 2)).unwrap_or_default();
             let made_of = part.made_of(|amount| filters::figure(amount, 2));
-            let sum =
-                format!("Weight of {} {}{month}: {made_of} = {sum} {}.", self.name, part.split, part.unit);
+            let sum = format!(
+                "Weight of {}, divided {}{month}: {made_of} = {sum} {}.",
+                self.name, part.split, part.unit
+            );
             if !sums.contains(&sum) {
                 sums.push(sum);
             }
@@ -249,6 +251,12 @@ impl StatedPart {
     /// What was used: `commitment ri-1`, `account acme`.
     pub fn used(&self) -> Option<String> {
         self.part.as_ref().map(|part| part.replacen(':', " ", 1))
+    }
+
+    /// What its weights are, as pages say it.
+    pub fn weight_in_words(&self) -> String {
+        let on_page = |text: String, (value, words): &(&str, &str)| text.replace(value, words);
+        WEIGHTS.iter().fold(self.weighs.clone(), on_page)
     }
 
     /// The weight of the team of all weights: `60 of 80 USD`.
@@ -288,7 +296,7 @@ impl StatedPart {
 
     /// A share in percent, as many digits as one can check an amount with.
     pub fn percent(share: &Decimal) -> String {
-        format!("{}\u{202f}%", share.times(100).round(6).normalize())
+        format!("{}%", share.times(100).round(6).normalize())
     }
 }
 
@@ -299,6 +307,18 @@ impl Weighed {
         format!("one {one} is {} {into} ({})", self.rate.normalize(), self.source)
     }
 }
+
+/// What scripts read of weights, and the words of pages for it.
+const WEIGHTS: [(&str, &str); 8] = [
+    ("accelerator-hours, paid for and owned alike", "cloud and on-prem GPU-hours"),
+    ("hours of the organization’s own accelerators", "on-prem GPU-hours"),
+    ("accelerator-hours that were paid for, without those owned", "cloud GPU-hours"),
+    (", of the account", " of account"),
+    (" alone", ""),
+    ("one for each that takes part", "the same for every team"),
+    ("the share that was written down", "the entered shares"),
+    ("; without ", "; without amounts in "),
+];
 
 /// A line for a spreadsheet: something direct, a part of a shared cost, or all of it.
 struct Line<'a> {

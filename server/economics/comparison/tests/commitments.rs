@@ -122,12 +122,12 @@ fn a_spend_commitment_that_cannot_be_is_refused() {
     for (described, expected) in [
         (
             refused(|it| it.spend.as_mut().unwrap().per_hour = Decimal::ZERO),
-            "per_hour is 0: nothing is committed",
+            "per_hour is 0: expected an amount above 0",
         ),
         (refused(|it| it.spend.as_mut().unwrap().months = 0), "spend.months is 0"),
-        (refused(|it| it.spend = None), "the option has none"),
-        (refused(|it| it.places.iter_mut().for_each(|it| it.spend_rate = None)), "buys nothing"),
-        (refused(|it| it.places[0].obtainable = number("0.9")), "leave one of the two out"),
+        (refused(|it| it.spend = None), "this option has none"),
+        (refused(|it| it.places.iter_mut().for_each(|it| it.spend_rate = None)), "not used by any place"),
+        (refused(|it| it.places[0].obtainable = number("0.9")), "cannot be combined with"),
     ] {
         assert!(described.contains(expected), "{expected} is not in {described}");
     }

@@ -132,17 +132,17 @@ fn what_is_too_little_says_so_and_is_not_the_cheapest() {
     let promised = Place { availability: Some(number("0.99")), ..on_demand("2") };
     let compared = scenario(needed, [promised]).compare().unwrap();
     assert_eq!(compared.cheapest, None);
-    let fails = "training has to be there 99.9 % of the time (away 8.8 hours a year at most), and 99 % is promised (away \
-                 3.6 days a year)";
+    let fails = "training requires 99.9% availability (unavailable 8.8 hours a year at most), and 99% is guaranteed \
+                 (unavailable 3.6 days a year)";
     assert_eq!(compared.options[0].fails, [fails]);
     let promised = Place { availability: Some(number("0.9995")), ..on_demand("2") };
     let needed = Work { availability: Some(number("0.999")), ..work(flat(8, 24)) };
     let compared = scenario(needed, [promised, on_demand("3")]).compare().unwrap();
-    let described = "Promised: there 99.95 % of the time, away 4.4 hours a year at most; training needs 99.9 % of the time, away \
+    let described = "Guaranteed availability: 99.95%, unavailable 4.4 hours a year at most; training requires 99.9%, unavailable \
                 8.8 hours a year.";
     assert_eq!(compared.options[0].places[0].promise.as_deref(), Some(described));
     assert_eq!(compared.options[1].places[0].promise, None);
-    assert!(compared.options[1].fails[0].ends_with("and nothing is promised"));
+    assert!(compared.options[1].fails[0].ends_with("and nothing is guaranteed"));
 }
 
 #[test]
@@ -201,11 +201,11 @@ fn what_cannot_be_compared_is_refused_beside_its_field() {
         (refused(|it| it.months = 0), "months is 0"),
         (refused(|it| it.work.clear()), "work is 0 of them"),
         (refused(|it| it.options.clear()), "option is 0 of them"),
-        (refused(|it| it.options[0].places[0].on_demand = None), "is without a price: enter on demand"),
+        (refused(|it| it.options[0].places[0].on_demand = None), "is without a price: add a price"),
         (refused(|it| it.options[0].places[0].performance = Decimal::ZERO), "performance is 0"),
         (refused(|it| it.options[0].places[0].support = number("1.4")), "support is 1.4"),
         (refused(|it| it.options[0].places[0].serves = vec!["x".to_owned()]), "no work has this name"),
-        (refused(|it| it.work[0].accelerator = "h100".to_owned()), "expected the id of a model"),
+        (refused(|it| it.work[0].accelerator = "h100".to_owned()), "expected an accelerator ID"),
     ] {
         assert!(described.contains(expected), "{expected} is not in {described}");
     }
@@ -245,8 +245,8 @@ fn what_is_paid_by_the_token_has_to_say_how_many_an_hour_makes() {
     };
     for (described, expected) in [
         (refused(|it| it.work[0].tokens_per_hour = None), "work.0.tokens_per_hour is nothing"),
-        (refused(|it| it.options[0].places[0].on_demand = Some(rate("3"))), "enter one"),
-        (refused(|it| it.options[0].places[0].performance = number("2")), "leave performance"),
+        (refused(|it| it.options[0].places[0].on_demand = Some(rate("3"))), "remove one"),
+        (refused(|it| it.options[0].places[0].performance = number("2")), "tokens are counted in hours"),
         (refused(|it| it.work[0].tokens_per_hour = Some(Decimal::ZERO)), "1 to a billion tokens"),
         (
             refused(|it| {
@@ -254,7 +254,7 @@ fn what_is_paid_by_the_token_has_to_say_how_many_an_hour_makes() {
                 let tokens_per_hour = Some(5.into());
                 it.work.push(Work { name: "other".to_owned(), tokens_per_hour, ..other });
             }),
-            "take a place for each",
+            "add a place for each",
         ),
     ] {
         assert!(described.contains(expected), "{expected} is not in {described}");

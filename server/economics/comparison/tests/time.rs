@@ -88,10 +88,7 @@ fn a_lease_is_paid_by_the_month_and_leaves_nothing() {
     assert_eq!(described(36).warnings, []);
     let compared = described(48);
     let warnings: Vec<String> = compared.warnings.iter().map(ToString::to_string).collect();
-    assert!(
-        warnings[0].contains("life_years is 3: years of a lease go on after the 48 months"),
-        "{warnings:?}"
-    );
+    assert!(warnings[0].contains("life_years is 3: the lease continues after the 48"), "{warnings:?}");
     let option = &compared.options[0];
     let lease = option.lines.iter().find(|it| it.name == "Lease of nodes").unwrap();
     // Leased again when the term is over.

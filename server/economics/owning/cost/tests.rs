@@ -131,7 +131,7 @@ fn what_cannot_be_computed_with_is_refused_with_all_reasons() {
     let owning = Owning { pue: number("0.9"), life_years: Decimal::ZERO, ..Owning::default() };
     let refused = owning.cost().unwrap_err();
     assert_eq!(refused.0.len(), 2);
-    assert!(refused.to_string().contains("pue is 0.9: a room cannot draw less"), "{refused}");
+    assert!(refused.to_string().contains("pue is 0.9: expected 1 or more"), "{refused}");
 }
 
 #[test]

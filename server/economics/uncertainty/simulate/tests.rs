@@ -667,7 +667,7 @@ fn a_range_that_is_stated_is_drawn_from_end_to_end() {
     assert_eq!(crate::economics::file::read(&written).unwrap(), scenario, "{written}");
     // At an end of its range it is a claim's best case, and outside of it none.
     for (entered, described) in
-        [("0.8", "is the end of its range, 0.4 to 0.8"), ("0.9", "is not within its range, 0.4 to 0.8")]
+        [("0.8", "at the end of its range, 0.4 to 0.8"), ("0.9", "outside its range, 0.4 to 0.8")]
     {
         let text = text.replace("performance = 0.5,", &format!("performance = {entered},"));
         let warnings = crate::economics::file::read(&text).unwrap().compare().unwrap().warnings;

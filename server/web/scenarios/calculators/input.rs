@@ -65,7 +65,7 @@ pub(super) fn input(
 
 /// The currency of what is entered: the last field of each calculator.
 pub(super) fn currency() -> Input {
-    input(CURRENCY, "Currency", Takes::Currency, "", "USD", "Of every amount: another one converts them.")
+    input(CURRENCY, "Currency", Takes::Currency, "", "USD", "Changing it converts all amounts.")
 }
 
 impl Input {
@@ -121,16 +121,14 @@ impl Input {
             return Ok(());
         }
         Err(match self.takes {
-            Takes::NumberOrNone => "expected a number, or nothing",
-            Takes::Price if self.number(text).is_some() => {
-                "expected more than 0: nothing is rented for nothing"
-            }
+            Takes::NumberOrNone => "enter a number, or leave it empty",
+            Takes::Price if self.number(text).is_some() => "enter a price above 0",
             Takes::Number | Takes::Price | Takes::Percent => {
-                "expected a number, with a point before decimals"
+                "enter a number with a decimal point, such as 2.89"
             }
-            Takes::Whole => "expected a whole number",
-            Takes::OneOf(_) | Takes::Accelerator(_) | Takes::Text => "expected one of those to choose from",
-            Takes::Currency => "expected a currency such as USD",
+            Takes::Whole => "enter a whole number",
+            Takes::OneOf(_) | Takes::Accelerator(_) | Takes::Text => "choose one of the options",
+            Takes::Currency => "enter a currency such as USD",
         })
     }
 
@@ -143,8 +141,7 @@ impl Input {
 }
 
 /// What is said of an amount that no rate converts.
-const ASKED: &str =
-    "enter it in this currency: what stood here was in another one, and no exchange rate is known";
+const ASKED: &str = "enter the amount in this currency: there is no exchange rate to convert it";
 
 fn one_of_standard(text: &str) -> Option<Currency> {
     Currency::parse(text).filter(Currency::is_standard)
@@ -181,14 +178,14 @@ impl<'a> Values<'a> {
         for (name, text) in pairs {
             if name == WAS {
                 was = Some(one_of_standard(&text).ok_or_else(|| {
-                    Error::BadRequest(format!("{WAS}: found “{text}”, expected a currency such as USD."))
+                    Error::BadRequest(format!("{WAS}: found “{text}”. Enter a currency such as USD."))
                 })?);
                 continue;
             }
             let Some(at) = inputs.iter().position(|it| it.name == name) else {
                 let names: Vec<&str> = inputs.iter().map(|it| it.name).collect();
                 let expected = names.join(", ");
-                return Err(Error::BadRequest(format!("found “{name}”, expected {expected}.")));
+                return Err(Error::BadRequest(format!("found “{name}” in the address. Use {expected}.")));
             };
             text.trim().clone_into(&mut texts[at]);
             is_entered[at] = true;
@@ -253,8 +250,10 @@ impl<'a> Values<'a> {
         }
         match (name, text) {
             ("rates.of", "flat" | "free") => None,
-            ("rates.of", _) => Some("this list is in USD: choose one price, and enter it in your currency"),
-            ("nat" | "zones", "yes") => Some("its price is in USD: enter yours across regions"),
+            ("rates.of", _) => {
+                Some("this price list is in USD: choose one price per GB and enter it in your currency")
+            }
+            ("nat" | "zones", "yes") => Some("this price is in USD: enter yours under Between regions"),
             _ => None,
         }
     }

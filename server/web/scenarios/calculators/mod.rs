@@ -22,6 +22,7 @@ use super::super::layout::Layout;
 use super::super::words::{number, term};
 use super::super::{filters, paths, respond};
 use super::prices::Exchange;
+use super::show::{capital, said};
 use crate::compute::compute;
 use crate::economics::check::{Finding, Refused};
 use crate::economics::figure::{Figure, Term};
@@ -169,13 +170,16 @@ fn note(finding: &Finding, values: &Values<'_>, is_refusal: bool) -> Note {
     let is_share = input.is_some_and(|it| matches!(it.takes, Takes::Percent));
     let (found, message) = match finding.found.parse::<crate::money::Decimal>() {
         Ok(share) if is_share => (
-            format!("{} %", number(share.times(100), 4)),
-            finding.message.replace("a share from 0 to 1", "0 to 100 %"),
+            format!("{}%", number(share.times(100), 4)),
+            finding
+                .message
+                .replace("a share from 0 to 1 (0.8 for 80%)", "0 to 100%")
+                .replace("a share from 0 to 1", "0 to 100%"),
         ),
         _ => (finding.found.clone(), finding.message.clone()),
     };
     let name = input.map_or_else(|| finding.field.clone(), |it| it.name.to_owned());
-    Note { name, sentence: format!("{found}: {}.", message.trim_end_matches('.')), is_refusal }
+    Note { name, sentence: capital(&said(&found, &message)), is_refusal }
 }
 
 impl From<Figure> for Row {

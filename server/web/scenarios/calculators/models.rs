@@ -19,45 +19,44 @@ const PRECISIONS: &[(&str, &str)] = &[
     ("int4", "INT4"),
 ];
 const NUMBERS: &[(&str, &str)] =
-    &[("fp32", "32 bits"), ("fp16", "16 bits"), ("int8", "8 bits"), ("binary", "a bit each")];
+    &[("fp32", "32 bits"), ("fp16", "16 bits"), ("int8", "8 bits"), ("binary", "1 bit")];
 const RULES: &[(&str, &str)] =
-    &[("half", "half as much again as the numbers"), ("graph", "with a graph of neighbors")];
+    &[("half", "vectors plus 50%"), ("graph", "vectors plus a graph of neighbors")];
 
 pub(super) fn calculators() -> Vec<Calculator> {
     vec![
         Calculator {
             handle: "memory",
-            name: "Does a model fit, and how many users does it leave room for?",
-            about: "Weights, keys and values against the memory of so many GPUs. What a GPU cannot compute with is refused: \
-                    an A100 knows no FP8.",
+            name: "Does a model fit, and for how many users?",
+            about: "Weights and KV cache compared with the memory of the GPUs.",
             inputs: memory_inputs(),
             answer: memory,
         },
         Calculator {
             handle: "tokens",
-            name: "What do a million tokens cost on our own GPUs?",
-            about: "By how fast they answer, and by how much of the time anybody asks.",
+            name: "What do a million tokens cost on your own GPUs?",
+            about: "From throughput and the share of hours in which they are busy.",
             inputs: tokens_inputs(),
             answer: tokens,
         },
         Calculator {
             handle: "interface",
             name: "From which volume on does serving oneself cost less than paying by the token?",
-            about: "GPUs cost the same whatever is asked; an interface is paid by the token.",
+            about: "GPUs have a fixed cost; an API is paid per token.",
             inputs: interface_inputs(),
             answer: interface,
         },
         Calculator {
             handle: "overtaking",
-            name: "When does serving overtake training?",
-            about: "The inference cliff: training is paid once, serving every month.",
+            name: "When does serving cost more than training?",
+            about: "Training is paid once, serving every month.",
             inputs: overtaking_inputs(),
             answer: overtaking,
         },
         Calculator {
             handle: "vectors",
             name: "What does the memory of a retrieval index cost?",
-            about: "Vectors that are held in memory, and what a service asks for the same.",
+            about: "Vectors held in memory, compared with a managed service.",
             inputs: vectors_inputs(),
             answer: vectors,
         },
@@ -68,7 +67,7 @@ fn memory_inputs() -> Vec<Input> {
     vec![
         input("parameters", "Parameters", Takes::Number, "billions", "70", ""),
         input("weights", "Weights", Takes::OneOf(PRECISIONS), "", "half", ""),
-        input("cache", "Keys and values", Takes::OneOf(PRECISIONS), "", "half", ""),
+        input("cache", "KV cache", Takes::OneOf(PRECISIONS), "", "half", ""),
         input(
             "accelerator",
             "GPU",
@@ -77,33 +76,26 @@ fn memory_inputs() -> Vec<Input> {
             "nvidia-h100-sxm",
             "",
         ),
-        input("gpus", "GPUs that share it", Takes::Whole, "", "4", ""),
-        input(
-            "tokens",
-            "Tokens held at once",
-            Takes::Whole,
-            "",
-            "400000",
-            "Users × what each has said and heard.",
-        ),
+        input("gpus", "GPUs that hold the model", Takes::Whole, "", "4", ""),
+        input("tokens", "Tokens in memory", Takes::Whole, "", "400000", "Users × tokens of each context."),
         input(
             "layers",
             "Layers",
             Takes::Whole,
             "",
             "80",
-            "These three as of Llama 70B; they stand in a model’s configuration.",
+            "These three are of Llama 70B. See the model’s configuration.",
         ),
-        input("key_value_heads", "Heads of keys and values", Takes::Whole, "", "8", ""),
-        input("head_size", "Size of a head", Takes::Whole, "", "128", ""),
-        input("activations", "Besides", Takes::Number, "GB", "0", "Activations, buffers."),
+        input("key_value_heads", "KV heads", Takes::Whole, "", "8", ""),
+        input("head_size", "Head size", Takes::Whole, "", "128", ""),
+        input("activations", "Other memory", Takes::Number, "GB", "0", "Activations and buffers."),
         input(
             "usable",
-            "Memory of a GPU",
+            "Memory per GPU",
             Takes::NumberOrNone,
             "GB",
             "",
-            "Empty: as the catalog has it. What telemetry says is better.",
+            "Leave empty for the catalog value. A measured value is better.",
         ),
     ]
 }
@@ -135,11 +127,11 @@ fn memory(values: &Values<'_>) -> Result<Answered, Refused> {
     }
     .fit()?;
     let sentence = match (found.fits, found.least_gpus.value) {
-        (true, _) => format!("It fits, with room for {} at once.", values.said(&found.tokens)),
+        (true, _) => format!("The model fits, with room for {}.", values.said(&found.tokens)),
         (false, Some(gpus)) => {
-            format!("It does not fit: it takes at least {} GPUs.", values.stated(gpus, Unit::Number))
+            format!("The model does not fit: it needs at least {} GPUs.", values.stated(gpus, Unit::Number))
         }
-        (false, None) => "It does not fit.".to_owned(),
+        (false, None) => "The model does not fit.".to_owned(),
     };
     let figures = [
         found.weights,
@@ -156,34 +148,34 @@ fn memory(values: &Values<'_>) -> Result<Answered, Refused> {
 
 fn tokens_inputs() -> Vec<Input> {
     vec![
-        input("price", "Price of a GPU", Takes::Price, "MONEY an hour", "2.00", ""),
+        input("price", "Price of a GPU", Takes::Price, "MONEY per hour", "2.00", ""),
         input("gpus", "GPUs", Takes::Whole, "", "1", ""),
         input(
             "output_rate",
-            "They answer",
+            "Output speed",
             Takes::Number,
-            "tokens a second, together",
+            "tokens per second, all GPUs",
             "85",
-            "As measured, with all requests at once.",
+            "Measured with all requests at once.",
         ),
         input(
             "input_rate",
-            "They read",
+            "Input speed",
             Takes::NumberOrNone,
-            "tokens a second, together",
+            "tokens per second, all GPUs",
             "",
-            "Empty: prompts are not counted.",
+            "Leave empty to ignore prompts.",
         ),
         input("duty", "Busy", Takes::Percent, "% of the paid hours", "45", ""),
         input(
             "off_hours",
-            "Runs only for",
+            "Runs only",
             Takes::NumberOrNone,
             "hours a month",
             "",
-            "Where it is off while nobody asks.",
+            "If it is off while there are no requests.",
         ),
-        input("off_tokens", "and answers", Takes::Number, "tokens in them", "10000000", ""),
+        input("off_tokens", "Output while running", Takes::Number, "tokens a month", "10000000", ""),
         currency(),
     ]
 }
@@ -197,7 +189,7 @@ fn tokens(values: &Values<'_>) -> Result<Answered, Refused> {
         duty: values.number("duty"),
     };
     let found = asked.cost()?;
-    let sentence = format!("A million tokens of answers cost {}.", values.amount(&found.output));
+    let sentence = format!("A million output tokens cost {}.", values.amount(&found.output));
     let off =
         values.optional("off_hours").map(|hours| asked.scaled_to_zero(hours, values.number("off_tokens")));
     let figures = [Some(found.output), found.input, off];
@@ -210,16 +202,16 @@ fn tokens(values: &Values<'_>) -> Result<Answered, Refused> {
 
 fn interface_inputs() -> Vec<Input> {
     vec![
-        input("price", "The interface asks", Takes::Number, "MONEY a million tokens", "0.90", ""),
+        input("price", "Price of the API", Takes::Number, "MONEY per million tokens", "0.90", ""),
+        input("fixed", "Cost of self-hosting", Takes::Number, "MONEY a month", "20000", "Fixed: the GPUs."),
         input(
-            "fixed",
-            "Serving oneself costs",
+            "variable",
+            "Additional cost of self-hosting",
             Takes::Number,
-            "MONEY a month",
-            "20000",
-            "Whatever is asked: the GPUs.",
+            "MONEY per million tokens",
+            "0",
+            "",
         ),
-        input("variable", "and besides", Takes::Number, "MONEY a million tokens", "0", ""),
         currency(),
     ]
 }
@@ -233,10 +225,10 @@ fn interface(values: &Values<'_>) -> Result<Answered, Refused> {
     .break_even()?;
     let sentence = match found.value {
         Some(tokens) => {
-            format!("From {} a month on serving oneself costs less.", values.stated(tokens, Unit::Tokens))
+            format!("Self-hosting costs less from {} a month.", values.stated(tokens, Unit::Tokens))
         }
         None => {
-            "Never: the interface asks no more for a million than serving oneself costs besides.".to_owned()
+            "Self-hosting never costs less: its additional cost per million tokens is not below the price of the API.".to_owned()
         }
     };
     Ok(Answered { sentence, figures: vec![found.into()], warnings: Vec::new() })
@@ -245,8 +237,8 @@ fn interface(values: &Values<'_>) -> Result<Answered, Refused> {
 fn overtaking_inputs() -> Vec<Input> {
     vec![
         input("training", "Training cost", Takes::Number, "MONEY once", "50000", ""),
-        input("serving", "Serving costs", Takes::Number, "MONEY a month", "20000", ""),
-        input("months", "Counted over", Takes::Whole, "months", "12", ""),
+        input("serving", "Serving cost", Takes::Number, "MONEY a month", "20000", ""),
+        input("months", "Period", Takes::Whole, "months", "12", ""),
         currency(),
     ]
 }
@@ -260,11 +252,11 @@ fn overtaking(values: &Values<'_>) -> Result<Answered, Refused> {
     .overtaking()?;
     let sentence = match (found.months.value, found.share.value) {
         (Some(_), Some(share)) => format!(
-            "After {} serving has cost as much as training, and over all of them it is {} of everything.",
+            "Serving has cost as much as training after {}, and is {} of the cost of the whole period.",
             values.said(&found.months),
             values.stated(share, Unit::Share)
         ),
-        _ => "Never: serving costs nothing.".to_owned(),
+        _ => "Serving is free, so it never costs as much as training.".to_owned(),
     };
     let figures = [found.months, found.served, found.share].map(Row::from).into();
     Ok(Answered { sentence, figures, warnings: Vec::new() })
@@ -273,26 +265,26 @@ fn overtaking(values: &Values<'_>) -> Result<Answered, Refused> {
 fn vectors_inputs() -> Vec<Input> {
     vec![
         input("vectors", "Vectors", Takes::Whole, "", "1000000", ""),
-        input("dimensions", "Numbers in each", Takes::Whole, "", "1536", ""),
-        input("numbers", "Kept in", Takes::OneOf(NUMBERS), "", "fp32", ""),
+        input("dimensions", "Dimensions", Takes::Whole, "", "1536", ""),
+        input("numbers", "Precision", Takes::OneOf(NUMBERS), "", "fp32", ""),
         input(
             "rule.by",
-            "Computed",
+            "Memory estimate",
             Takes::OneOf(RULES),
             "",
             "half",
-            "A rule of thumb of Qdrant, or as ScyllaDB documents it.",
+            "Rules of Qdrant (+50%) and ScyllaDB (graph).",
         ),
-        input("rule.neighbors", "Neighbors of each", Takes::Whole, "", "16", "Where there is a graph."),
+        input("rule.neighbors", "Neighbors per vector", Takes::Whole, "", "16", "Used with a graph."),
         input(
             "price",
             "Price of memory",
             Takes::Number,
-            "MONEY a GB and hour",
+            "MONEY per GB and hour",
             "0.004237",
-            "What OpenCost assumes.",
+            "Default of OpenCost.",
         ),
-        input("managed", "A service asks", Takes::NumberOrNone, "MONEY a month", "", ""),
+        input("managed", "Price of a managed service", Takes::NumberOrNone, "MONEY a month", "", ""),
         currency(),
     ]
 }
@@ -330,7 +322,7 @@ fn vectors(values: &Values<'_>) -> Result<Answered, Refused> {
         None => String::new(),
     };
     let sentence = format!(
-        "It takes {} of memory, {}.{saved}",
+        "It needs {} of memory, which costs {}.{saved}",
         values.said(&found.memory),
         values.said(&found.per_month)
     );

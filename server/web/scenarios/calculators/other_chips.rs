@@ -11,10 +11,10 @@ use crate::economics::work_unit::{Basis, Offer, Performance, Ranked, rank};
 use crate::money::Decimal;
 
 const BASES: &[(&str, &str)] = &[
-    ("own", "your own work, measured on both"),
-    ("half", "dense operations in 16 bits, by the data sheet"),
-    ("fp8", "dense operations in FP8, by the data sheet"),
-    ("bandwidth", "memory bandwidth: what decoding is bound by"),
+    ("own", "your own benchmark"),
+    ("half", "dense 16-bit operations, from data sheets"),
+    ("fp8", "dense FP8 operations, from data sheets"),
+    ("bandwidth", "memory bandwidth, which limits decoding"),
 ];
 
 pub(super) fn calculators() -> Vec<Calculator> {
@@ -22,23 +22,21 @@ pub(super) fn calculators() -> Vec<Calculator> {
         Calculator {
             handle: "work",
             name: "Which of two GPUs does the same work for less?",
-            about: "By the hour and by the work, two offers may come in another order. Operations with sparsity are twice \
-                    the dense ones on paper and are never compared with them.",
+            about: "The cheaper GPU per hour can cost more for the same work.",
             inputs: work_inputs(),
             answer: work,
         },
         Calculator {
             handle: "porting",
-            name: "When is moving to a cloud’s own chips repaid?",
-            about: "Porting costs engineers, may fail, and both are paid for a while.",
+            name: "When does porting to a cloud’s own chips pay back?",
+            about: "Porting takes engineers, can fail, and both run for a while.",
             inputs: porting_inputs(),
             answer: porting,
         },
         Calculator {
             handle: "lock-in",
-            name: "What does staying with the machines one owns cost?",
-            about: "Better is sold every year. What work costs more on what one has than on the best there is each \
-                    quarter, and what the next generation brings.",
+            name: "What does keeping your machines cost?",
+            about: "The extra cost of the work compared with the best hardware sold in each quarter.",
             inputs: lock_in_inputs(),
             answer: lock_in,
         },
@@ -51,27 +49,20 @@ fn is_specified(id: &str) -> bool {
 
 fn work_inputs() -> Vec<Input> {
     vec![
-        input(
-            "basis",
-            "Compared by",
-            Takes::OneOf(BASES),
-            "",
-            "half",
-            "A measurement of your own work is best.",
-        ),
-        input("a", "The first", Takes::Accelerator(is_specified), "", "nvidia-h100-sxm", ""),
-        input("offers.0.price", "Its price", Takes::Price, "MONEY a GPU-hour", "6.88", ""),
+        input("basis", "Compared by", Takes::OneOf(BASES), "", "half", "Your own benchmark is best."),
+        input("a", "First GPU", Takes::Accelerator(is_specified), "", "nvidia-h100-sxm", ""),
+        input("offers.0.price", "Price", Takes::Price, "MONEY per GPU-hour", "6.88", ""),
         input(
             "offers.0.value",
-            "It does",
+            "Performance",
             Takes::NumberOrNone,
-            "units an hour",
+            "units per hour",
             "",
-            "Where your own work is measured.",
+            "Used with your own benchmark.",
         ),
-        input("b", "The second", Takes::Accelerator(is_specified), "", "nvidia-b200", ""),
-        input("offers.1.price", "Its price", Takes::Price, "MONEY a GPU-hour", "14.24", ""),
-        input("offers.1.value", "It does", Takes::NumberOrNone, "units an hour", "", ""),
+        input("b", "Second GPU", Takes::Accelerator(is_specified), "", "nvidia-b200", ""),
+        input("offers.1.price", "Price", Takes::Price, "MONEY per GPU-hour", "14.24", ""),
+        input("offers.1.value", "Performance", Takes::NumberOrNone, "units per hour", "", ""),
         currency(),
     ]
 }
@@ -100,19 +91,19 @@ fn work(values: &Values<'_>) -> Result<Answered, Refused> {
     };
     let found = rank(&[offer("a", 0), offer("b", 1)])?;
     let (first, second) = (&found.by_unit[0], &found.by_unit[1]);
-    let order = if found.differs { ", though an hour of it costs more" } else { "" };
+    let order = if found.differs { ", although its price per hour is higher" } else { "" };
     let sentence = match (first.per_unit.value, second.per_unit.value) {
         (Some(a), Some(b)) if a == b => {
             format!("{} and {} cost the same for the same work.", first.name, second.name)
         }
         (Some(_), Some(_)) => format!(
-            "{} does it for less{order}: {}, and {} for {}.",
+            "{} costs less for the same work{order}: {}, {} {}.",
             first.name,
             values.said(&first.per_unit),
             second.name,
             values.said(&second.per_unit)
         ),
-        _ => "Nobody knows what one of them does by this measure.".to_owned(),
+        _ => "Enter the performance of both GPUs, or choose another measure.".to_owned(),
     };
     let row = |it: Ranked| Row { name: format!("{}, {}", it.per_unit.name, it.name), figure: it.per_unit };
     let figures = found.by_unit.into_iter().map(row).collect();
@@ -121,23 +112,30 @@ fn work(values: &Values<'_>) -> Result<Answered, Refused> {
 
 fn porting_inputs() -> Vec<Input> {
     vec![
-        input("spend", "Spent on accelerators", Takes::Number, "MONEY a month", "20000", ""),
+        input("spend", "Accelerator spend", Takes::Number, "MONEY a month", "20000", ""),
         input(
             "saving",
-            "Saved for the same work",
+            "Savings for the same work",
             Takes::Percent,
             "%",
             "40",
-            "Measured on both; 30 to 50 % are claimed.",
+            "Measure it. Vendors claim 30 to 50%.",
         ),
-        input("coverage", "Of the work that can move", Takes::Percent, "%", "100", ""),
-        input("engineer_weeks", "Porting takes", Takes::Number, "weeks of an engineer", "26", ""),
-        input("loaded_cost", "An engineer a year", Takes::Number, "MONEY", "250000", "With everything."),
-        input("chance", "Chance that it works", Takes::Percent, "%", "80", ""),
-        input("months_of_both", "Both are paid for", Takes::Number, "months", "0", ""),
+        input("coverage", "Portable work", Takes::Percent, "%", "100", ""),
+        input("engineer_weeks", "Porting effort", Takes::Number, "engineer-weeks", "26", ""),
+        input(
+            "loaded_cost",
+            "Cost of an engineer",
+            Takes::Number,
+            "MONEY a year",
+            "250000",
+            "Including benefits and taxes.",
+        ),
+        input("chance", "Chance of success", Takes::Percent, "%", "80", ""),
+        input("months_of_both", "Both run for", Takes::Number, "months", "0", ""),
         input("releases_per_year", "Releases a year", Takes::Number, "", "0", ""),
-        input("ported_anew", "Of porting, taken again by each", Takes::Percent, "%", "0", ""),
-        input("months", "Counted over", Takes::Whole, "months", "24", ""),
+        input("ported_anew", "Porting repeated per release", Takes::Percent, "%", "0", ""),
+        input("months", "Period", Takes::Whole, "months", "24", ""),
         input("cost_of_capital", "Cost of capital", Takes::Percent, "% a year", "0", ""),
         currency(),
     ]
@@ -160,11 +158,11 @@ fn porting(values: &Values<'_>) -> Result<Answered, Refused> {
     .cost()?;
     let sentence = match (found.months.value, found.expected_value.value) {
         (Some(_), Some(value)) => format!(
-            "It is repaid after {}, if it works; over all of them it is worth {} on average.",
+            "Porting pays back after {} if it works. Its expected value over the period is {}.",
             values.said(&found.months),
             values.stated(value, Unit::Money)
         ),
-        _ => "It is never repaid: nothing is saved.".to_owned(),
+        _ => "Porting never pays back: there are no savings.".to_owned(),
     };
     let figures = [
         found.months,
@@ -181,25 +179,25 @@ fn porting(values: &Values<'_>) -> Result<Answered, Refused> {
 
 fn lock_in_inputs() -> Vec<Input> {
     vec![
-        input(
-            "monthly",
-            "The work of a month costs",
-            Takes::Number,
-            "MONEY",
-            "100000",
-            "On the machines one owns.",
-        ),
-        input("months", "Kept for", Takes::Whole, "months", "36", ""),
+        input("monthly", "Cost of the work", Takes::Number, "MONEY a month", "100000", "On your machines."),
+        input("months", "Machines kept for", Takes::Whole, "months", "36", ""),
         input(
             "progress.orders_per_year",
-            "Hardware gets better by",
+            "Hardware progress",
             Takes::Number,
             "orders of magnitude a year",
             "0.14",
-            "For the money; 0.14 is 38 % a year (Epoch AI).",
+            "Performance per dollar. 0.14 is 38% a year (Epoch AI).",
         ),
-        input("price_ratio", "The next generation costs", Takes::Number, "times as much", "1.3", ""),
-        input("performance_ratio", "and does", Takes::Number, "times as much", "2.3", "In the same work."),
+        input("price_ratio", "Price of the next generation", Takes::Number, "times as much", "1.3", ""),
+        input(
+            "performance_ratio",
+            "Performance of the next generation",
+            Takes::Number,
+            "times as much",
+            "2.3",
+            "For the same work.",
+        ),
         input("cost_of_capital", "Cost of capital", Takes::Percent, "% a year", "10", ""),
         currency(),
     ]
@@ -221,12 +219,14 @@ fn lock_in(values: &Values<'_>) -> Result<Answered, Refused> {
     .unit()?;
     let next = match unit.value {
         Some(ratio) if ratio < Decimal::from(1) => format!(
-            " The next generation does the same work for {} of the capital.",
+            " The next generation needs {} of the capital for the same work.",
             values.stated(ratio, Unit::Share)
         ),
-        _ => " The next generation does it for no less capital.".to_owned(),
+        _ => " The next generation needs no less capital for the same work.".to_owned(),
     };
-    let sentence =
-        format!("Staying costs {} more than the best there is each quarter.{next}", values.said(&lost));
+    let sentence = format!(
+        "Keeping the machines costs {} more than the best hardware of each quarter.{next}",
+        values.said(&lost)
+    );
     Ok(Answered { sentence, figures: [lost, unit].map(Row::from).into(), warnings: Vec::new() })
 }

@@ -15,8 +15,8 @@ const RATES: &[(&str, &str)] = &[
     ("azure", "Azure, to the internet"),
     ("google-premium", "Google Cloud, its own network"),
     ("google-standard", "Google Cloud, standard network"),
-    ("free", "nothing, as Lambda"),
-    ("flat", "one price for each GB"),
+    ("free", "no charge, such as Lambda"),
+    ("flat", "one price per GB"),
 ];
 const NO_YES: &[(&str, &str)] = &[("no", "no"), ("yes", "yes")];
 const BY: &[(&str, &str)] =
@@ -27,37 +27,35 @@ pub(super) fn calculators() -> Vec<Calculator> {
         Calculator {
             handle: "spot",
             name: "What does an hour of work cost on spot?",
-            about: "Spot is cheap because it can be taken away. What is lost with it, how often to write checkpoints, and \
-                    whether it is still cheaper than on demand.",
+            about: "Spot can be interrupted: what that costs, how often to write checkpoints, and when it is still cheaper.",
             inputs: spot_inputs(),
             answer: spot,
         },
         Calculator {
             handle: "commitment",
-            name: "How much must a reservation be used?",
-            about: "A reservation is paid whether it is used or not. From which use on it pays, and what it costs if the \
-                    list price falls after signing.",
+            name: "What utilization does a reservation need?",
+            about: "A reservation is paid, used or not: its break-even, and what a later price cut costs.",
             inputs: commitment_inputs(),
             answer: commitment,
         },
         Calculator {
             handle: "egress",
             name: "What does it cost to move data out of a cloud?",
-            about: "By the tiers of the month, with what the account sends anyway, and how long it takes.",
+            about: "By monthly price tiers, including other data the account sends, and how long it takes.",
             inputs: egress_inputs(),
             answer: egress,
         },
         Calculator {
             handle: "slices",
             name: "What does a slice of a GPU cost?",
-            about: "A GPU that MIG divides: what each slice costs, and what is stranded.",
+            about: "The cost of each MIG slice, and of the part that stays unused.",
             inputs: slices_inputs(),
             answer: slices,
         },
         Calculator {
             handle: "turns",
-            name: "What does a turn on a shared GPU cost?",
-            about: "Time-slicing: several jobs take turns on one GPU, without a wall between them.",
+            name: "What does a time-sliced GPU cost per job?",
+            about: "Several jobs take turns on one GPU, without isolation.",
             inputs: turns_inputs(),
             answer: turns,
         },
@@ -68,72 +66,72 @@ fn spot_inputs() -> Vec<Input> {
     vec![
         input(
             "price",
-            "Price on spot",
+            "Spot price",
             Takes::Number,
-            "MONEY a GPU-hour",
+            "MONEY per GPU-hour",
             "2.8896",
-            "The usual 58 % less than on demand.",
+            "58% below on demand, a usual discount.",
         ),
-        input("on_demand", "Price on demand", Takes::Number, "MONEY a GPU-hour", "6.88", ""),
+        input("on_demand", "On-demand price", Takes::Number, "MONEY per GPU-hour", "6.88", ""),
         input(
             "interruptions.preemptions.share",
-            "Taken away",
+            "Interrupted",
             Takes::Percent,
             "% of instances a month",
             "15",
-            "As clouds publish it.",
+            "Published by cloud providers.",
         ),
         input(
             "interruptions.failures",
             "Failures of an instance",
             Takes::Number,
-            "an hour",
+            "per hour",
             "0.000158",
-            "Of hardware, besides: 419 in 54 days on 2,048 nodes (Meta, Llama 3). 0: none.",
+            "Hardware failures: 419 in 54 days on 2,048 nodes (Meta, Llama 3). 0: none.",
         ),
         input(
             "interruptions.instances",
-            "Instances at once",
+            "Concurrent instances",
             Takes::Whole,
             "",
             "1",
-            "The job stops when any of them does.",
+            "The job stops when any instance stops.",
         ),
         input(
             "interruptions.pause_minutes",
-            "A checkpoint takes",
+            "Time for a checkpoint",
             Takes::Number,
             "minutes",
             "1",
-            "0: work goes on meanwhile.",
+            "0: work continues during a checkpoint.",
         ),
-        input("interruptions.restart_minutes", "Until it goes on", Takes::Number, "minutes", "10", ""),
+        input("interruptions.restart_minutes", "Time to restart", Takes::Number, "minutes", "10", ""),
         input(
             "interruptions.notice_minutes",
-            "Notice that the job listens to",
+            "Notice the job reacts to",
             Takes::Number,
             "minutes",
             "0",
-            "AWS gives 2, Google Cloud and Azure half a one. 0: it does not listen.",
+            "AWS gives 2, Google Cloud and Azure 0.5. 0: no reaction.",
         ),
         input(
             "interval_hours",
-            "A checkpoint every",
+            "Checkpoint every",
             Takes::NumberOrNone,
             "hours",
             "",
-            "Empty: as often as is best.",
+            "Leave empty for the best interval.",
         ),
         input(
             "job.useful_hours",
-            "The job takes",
+            "Length of the job",
             Takes::NumberOrNone,
             "hours",
             "",
-            "Where nothing stops it.",
+            "Without interruptions.",
         ),
         input("job.wait_hours", "Wait for capacity", Takes::Number, "hours", "0", ""),
-        input("job.deadline_hours", "To be done within", Takes::NumberOrNone, "hours", "", ""),
+        input("job.deadline_hours", "Deadline", Takes::NumberOrNone, "hours", "", ""),
         currency(),
     ]
 }
@@ -161,18 +159,18 @@ fn spot(values: &Values<'_>) -> Result<Answered, Refused> {
     };
     let found = asked.cost()?;
     let verdict = match found.pays {
-        Some(true) => format!("Spot pays: an hour of useful work costs {}.", values.amount(&found.price)),
+        Some(true) => format!("Spot costs less: {} per hour of useful work.", values.amount(&found.price)),
         Some(false) => {
             format!(
-                "On demand costs less: on spot an hour of useful work costs {}.",
+                "On demand costs less: an hour of useful work on spot costs {}.",
                 values.amount(&found.price)
             )
         }
-        None => "A job that is stopped so often is never done.".to_owned(),
+        None => "The job is interrupted so often that it never finishes.".to_owned(),
     };
     let in_time = match found.in_time {
-        Some(true) => " The job is done in time.",
-        Some(false) => " The job is late.",
+        Some(true) => " The job meets its deadline.",
+        Some(false) => " The job misses its deadline.",
         None => "",
     };
     let mut figures = vec![
@@ -193,29 +191,29 @@ fn commitment_inputs() -> Vec<Input> {
     vec![
         input(
             "hourly",
-            "Price of an hour of the term",
+            "Price per hour of the term",
             Takes::Number,
-            "MONEY a GPU-hour",
+            "MONEY per GPU-hour",
             "5.395",
-            "Used or not.",
+            "Paid, used or not.",
         ),
-        input("upfront", "Paid at the start", Takes::Number, "MONEY a GPU", "0", ""),
+        input("upfront", "Paid upfront", Takes::Number, "MONEY per GPU", "0", ""),
         input("years", "Term", Takes::Number, "years", "3", ""),
         input(
             "on_demand",
-            "Price on demand",
+            "On-demand price",
             Takes::Number,
-            "MONEY a GPU-hour",
+            "MONEY per GPU-hour",
             "12.29",
-            "For hours that are used.",
+            "Paid for used hours only.",
         ),
         input(
             "later_on_demand",
-            "Price on demand after signing",
+            "On-demand price after signing",
             Takes::NumberOrNone,
-            "MONEY a GPU-hour",
+            "MONEY per GPU-hour",
             "6.88",
-            "What AWS asked for an H100 before and after June 2025. Empty: it stays.",
+            "AWS prices of an H100 before and after June 2025. Leave empty for no change.",
         ),
         input("cost_of_capital", "Cost of capital", Takes::Percent, "% a year", "0", ""),
         currency(),
@@ -235,19 +233,19 @@ fn commitment(values: &Values<'_>) -> Result<Answered, Refused> {
     let one = Decimal::from(1);
     let mut sentence = match found.break_even.value {
         Some(share) if share <= one => format!(
-            "It costs less than on demand where it is used more than {} of the time.",
+            "The reservation costs less than on demand above {} utilization.",
             values.stated(share, Unit::Share)
         ),
-        Some(_) => "It costs more than on demand even if every hour is used.".to_owned(),
-        None => "On demand costs nothing: there is no use from which on it pays.".to_owned(),
+        Some(_) => "The reservation costs more than on demand even at full utilization.".to_owned(),
+        None => "On demand is free, so there is no break-even utilization.".to_owned(),
     };
     match found.later_break_even.as_ref().and_then(|it| it.value) {
         Some(share) if share > one => {
-            sentence.push_str(" After the price moved, on demand costs less whatever the use.");
+            sentence.push_str(" After the price change, on demand costs less at any utilization.");
         }
         Some(share) => {
             let share = values.stated(share, Unit::Share);
-            sentence = format!("{sentence} After the price moved, that is {share}.");
+            sentence = format!("{sentence} After the price change, the break-even is {share}.");
         }
         None => {}
     }
@@ -260,30 +258,37 @@ fn commitment(values: &Values<'_>) -> Result<Answered, Refused> {
 
 fn egress_inputs() -> Vec<Input> {
     vec![
-        input("gigabytes", "Data", Takes::Number, "GB", "500000", "A TB is 1,000 of them."),
-        input("rates.of", "Prices of", Takes::OneOf(RATES), "", "aws", ""),
-        input("rates.price", "One price", Takes::Number, "MONEY a GB", "0.09", "Where one price is chosen."),
-        input("months", "Spread over", Takes::Whole, "months", "1", "Tiers begin anew each month."),
+        input("gigabytes", "Data", Takes::Number, "GB", "500000", "1 TB is 1,000 GB."),
+        input("rates.of", "Price list", Takes::OneOf(RATES), "", "aws", ""),
+        input(
+            "rates.price",
+            "Price per GB",
+            Takes::Number,
+            "MONEY per GB",
+            "0.09",
+            "Used with one price per GB.",
+        ),
+        input("months", "Spread over", Takes::Whole, "months", "1", "Tiers restart each month."),
         input(
             "other_gigabytes",
-            "Sent anyway",
+            "Other outgoing data",
             Takes::Number,
             "GB a month",
             "0",
-            "It fills the first tiers.",
+            "It uses the lower tiers first.",
         ),
-        input("nat", "Through a NAT gateway", Takes::OneOf(NO_YES), "", "no", "0.045 for each GB (AWS)."),
+        input("nat", "Through a NAT gateway", Takes::OneOf(NO_YES), "", "no", "0.045 USD per GB (AWS)."),
         input(
             "zones",
-            "Across zones",
+            "Between zones",
             Takes::OneOf(NO_YES),
             "",
             "no",
-            "0.01 for each GB on either side (AWS).",
+            "0.01 USD per GB on each side (AWS).",
         ),
-        input("region", "Across regions", Takes::NumberOrNone, "MONEY a GB", "", "0.02 to 0.08 are asked."),
-        input("line", "Line", Takes::Number, "Gbit a second", "10", ""),
-        input("line_share", "Of it for data", Takes::Percent, "%", "100", ""),
+        input("region", "Between regions", Takes::NumberOrNone, "MONEY per GB", "", "Usually 0.02 to 0.08."),
+        input("line", "Network bandwidth", Takes::Number, "Gbit/s", "10", ""),
+        input("line_share", "Available for this data", Takes::Percent, "% of the bandwidth", "100", ""),
         currency(),
     ]
 }
@@ -313,7 +318,11 @@ fn egress(values: &Values<'_>) -> Result<Answered, Refused> {
     };
     let found = asked.cost()?;
     let warnings = values.usual_prices(|dollar| check::transfer_prices(&asked, dollar));
-    let sentence = format!("It costs {} and takes {}.", values.said(&found.total), values.said(&found.time));
+    let sentence = format!(
+        "Moving the data costs {} and takes {}.",
+        values.said(&found.total),
+        values.said(&found.time)
+    );
     // Tiers differ by what a GB in them costs.
     let part = |figure: Figure| match figure.terms.iter().find(|it| it.name == "price") {
         Some(price) if !price.value.is_zero() => {
@@ -335,16 +344,16 @@ fn slices_inputs() -> Vec<Input> {
             Takes::Accelerator(|id| !profiles_of(id).is_empty()),
             "",
             "nvidia-h100-sxm",
-            "Those that MIG divides.",
+            "GPUs that support MIG.",
         ),
-        input("price", "Price of the whole GPU", Takes::Price, "MONEY an hour", "6.88", ""),
+        input("price", "Price of the whole GPU", Takes::Price, "MONEY per hour", "6.88", ""),
         input(
             "slices",
             "Slices",
             Takes::Text,
             "",
             "4g.40gb, 3g.40gb",
-            "Names of profiles, with commas between them.",
+            "Names of MIG profiles, separated by commas.",
         ),
         input(
             "by",
@@ -352,7 +361,7 @@ fn slices_inputs() -> Vec<Input> {
             Takes::OneOf(BY),
             "",
             "dominant",
-            "What a slice blocks nobody else can use.",
+            "What a slice takes is unavailable to others.",
         ),
         currency(),
     ]
@@ -374,8 +383,8 @@ fn slices(values: &Values<'_>) -> Result<Answered, Refused> {
     .cost()?;
     let described: Vec<String> =
         found.slices.iter().map(|it| format!("{} costs {}", it.profile, values.said(&it.cost))).collect();
-    let described = if described.is_empty() { "No slice is cut".to_owned() } else { described.join("; ") };
-    let sentence = format!("{described}. {} are paid for nothing.", values.said(&found.idle));
+    let described = if described.is_empty() { "No slices".to_owned() } else { described.join("; ") };
+    let sentence = format!("{described}. Unused: {}.", values.said(&found.idle));
     // Several can be of one profile.
     let slice = |(at, it): (usize, SliceCost)| Row {
         name: format!("Slice {}, {}", at + 1, it.profile),
@@ -389,9 +398,9 @@ fn slices(values: &Values<'_>) -> Result<Answered, Refused> {
 
 fn turns_inputs() -> Vec<Input> {
     vec![
-        input("price", "Price of the whole GPU", Takes::Price, "MONEY an hour", "6.88", ""),
-        input("replicas", "Jobs that take turns", Takes::Whole, "", "4", ""),
-        input("hours", "One of them holds its turn for", Takes::Number, "hours", "100", ""),
+        input("price", "Price of the whole GPU", Takes::Price, "MONEY per hour", "6.88", ""),
+        input("replicas", "Jobs sharing the GPU", Takes::Whole, "", "4", ""),
+        input("hours", "Time that one job uses", Takes::Number, "hours", "100", ""),
         currency(),
     ]
 }
@@ -403,7 +412,11 @@ fn turns(values: &Values<'_>) -> Result<Answered, Refused> {
         hours: values.number("hours"),
     }
     .cost()?;
-    let wall = if found.is_isolated { "" } else { " One job can starve another, and see its memory." };
-    let sentence = format!("Its turns cost {}.{wall}", values.said(&found.cost));
+    let wall = if found.is_isolated {
+        ""
+    } else {
+        " Jobs are not isolated: one can slow down another or read its memory."
+    };
+    let sentence = format!("One job costs {}.{wall}", values.said(&found.cost));
     Ok(Answered { sentence, figures: vec![found.cost.into()], warnings: Vec::new() })
 }

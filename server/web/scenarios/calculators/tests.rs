@@ -30,27 +30,27 @@ fn each_begins_with_an_answer_whose_figures_say_how_they_come_about() {
 #[test]
 fn an_answer_is_that_of_the_formula() {
     for (handle, entered, sentence) in [
-        ("tokens", vec![("duty", "100")], "A million tokens of answers cost 6.54 USD."),
+        ("tokens", vec![("duty", "100")], "A million output tokens cost 6.54 USD."),
         (
             "overtaking",
             vec![],
-            "After 2.5 months serving has cost as much as training, and over all of them it is 82.76 % of everything.",
+            "Serving has cost as much as training after 2.5 months, and is 82.76% of the cost of the whole period.",
         ),
         (
             "slices",
             vec![],
-            "4g.40gb costs 3.6693 USD an hour; 3g.40gb costs 3.2107 USD an hour. 0 USD an hour are paid for nothing.",
+            "4g.40gb costs 3.6693 USD per hour; 3g.40gb costs 3.2107 USD per hour. Unused: 0 USD per hour.",
         ),
-        ("egress", vec![], "It costs 28,882.20 USD and takes 4.63 days."),
+        ("egress", vec![], "Moving the data costs 28,882.20 USD and takes 4.63 days."),
         (
             "commitment",
             vec![("hourly", "8.05"), ("on_demand", "12.29"), ("later_on_demand", ""), ("currency", "EUR")],
-            "It costs less than on demand where it is used more than 65.5 % of the time.",
+            "The reservation costs less than on demand above 65.5% utilization.",
         ),
         (
             "interface",
             vec![("price", "0.5"), ("variable", "0.5")],
-            "Never: the interface asks no more for a million than serving oneself costs besides.",
+            "Self-hosting never costs less: its additional cost per million tokens is not below the price of the API.",
         ),
     ] {
         assert_eq!(answered(handle, &entered).unwrap().sentence, sentence, "{handle}");
@@ -89,7 +89,7 @@ fn a_gpu_that_costs_nothing_is_refused_beside_its_price() {
         for zero in ["0", "0.00", "-1"] {
             let pairs = vec![(price.to_owned(), zero.to_owned())];
             let values = Values::read(&calculator.inputs, pairs, &Exchange::default()).unwrap();
-            let expected = "expected more than 0: nothing is rented for nothing";
+            let expected = "enter a price above 0";
             assert_eq!(values.misread().collect::<Vec<_>>(), [(price, expected)], "{handle}");
         }
     }
@@ -126,6 +126,6 @@ fn an_address_says_what_differs_and_is_read_back() {
     let values = Values::read(&calculator.inputs, wrong, &Exchange::default()).unwrap();
     assert_eq!(
         values.misread().collect::<Vec<_>>(),
-        [("price", "expected a number, with a point before decimals")]
+        [("price", "enter a number with a decimal point, such as 2.89")]
     );
 }

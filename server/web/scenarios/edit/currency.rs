@@ -67,8 +67,7 @@ impl Edited {
         self.misread.push(Misread {
             pointer: WORTH.to_owned(),
             text: String::new(),
-            expected: "expected what a US dollar is worth in this currency: shipped prices are in dollars (375,000 USD of \
-                       2025-03 for a node), and no exchange rate is known",
+            expected: "enter what a US dollar is worth in this currency: built-in prices are in USD, and there is no exchange rate",
         });
     }
 
@@ -77,7 +76,7 @@ impl Edited {
         let into = Currency::exactly(&code.trim().to_uppercase());
         self.misread.retain(|it| it.pointer != POINTER && it.pointer != WORTH);
         if !into.is_standard() {
-            let expected = "expected a currency of ISO 4217, such as USD";
+            let expected = "enter an ISO 4217 currency, such as USD";
             self.misread.push(Misread { pointer: POINTER.to_owned(), text: code.to_owned(), expected });
             return Vec::new();
         }
@@ -102,7 +101,7 @@ impl Edited {
             self.misread.push(Misread {
                 pointer: POINTER.to_owned(),
                 text: code.to_owned(),
-                expected: "no exchange rate is known, so that nothing is converted",
+                expected: "there is no exchange rate, so nothing is converted; enter one on the rates page",
             });
             if is_from_dollars {
                 self.ask_for_dollar();

@@ -110,7 +110,7 @@ fn is_kind(pointer: &str) -> bool {
 }
 
 fn refusal(name: &str, value: &str, expected: &str) -> Error {
-    Error::BadRequest(format!("{name}: found “{value}”, expected {expected}."))
+    Error::BadRequest(format!("{name}: found “{value}”. Enter {expected}."))
 }
 
 impl Edited {
@@ -279,21 +279,21 @@ impl Edited {
         };
         if done.is_none() {
             let (name, value) = edit.pair();
-            return Err(refusal(name, &value, "a part of this scenario that can be changed so"));
+            return Err(refusal(name, &value, "a part of this scenario that can be changed this way"));
         }
         // Texts stand where their fields were.
         self.misread.retain(|it| currency::is_of_dollar(&it.pointer));
         self.take(tree)?;
         let adds = matches!(edit, Edit::Add(_) | Edit::Copy(_));
         if let Some(too_many) = check::too_many(&self.scenario).filter(|_| adds) {
-            return Err(Error::BadRequest(format!("{too_many}. Nothing was added: remove something first.")));
+            return Err(Error::BadRequest(format!("{too_many}. Nothing was added. Remove something first.")));
         }
         Ok(found)
     }
 
     fn take(&mut self, tree: Value) -> Result<()> {
         self.scenario = serde_json::from_value(tree)
-            .map_err(|error| Error::BadRequest(format!("This is no scenario: {error}.")))?;
+            .map_err(|error| Error::BadRequest(format!("This is not a valid scenario: {error}.")))?;
         Ok(())
     }
 }

@@ -398,7 +398,7 @@ fn without_a_rate_another_currency_asks_what_a_dollar_is_worth() {
     let edited = of(&base, vec![set("/currency", "JPY")]).unwrap();
     let asked: Vec<&str> = edited.misread.iter().map(|it| it.pointer.as_str()).collect();
     assert_eq!(asked, ["/currency", "/dollar/worth"]);
-    assert!(edited.misread[1].expected.contains("375,000 USD of 2025-03"));
+    assert!(edited.misread[1].expected.contains("built-in prices are in USD"));
     assert_eq!(edited.scenario, base, "nothing is yen that was dollars");
     let mut form = form(&edited);
     let worth = form.iter_mut().find(|(pointer, _)| pointer == "/dollar/worth").unwrap();
@@ -406,7 +406,7 @@ fn without_a_rate_another_currency_asks_what_a_dollar_is_worth() {
     let answered = with_form(&base, &edited.edits, &form, None).unwrap();
     assert_eq!((answered.misread.len(), answered.scenario.currency.as_str()), (0, "JPY"));
     let wrong = of(&base, vec![set("/currency", "dollars")]).unwrap();
-    assert!(wrong.misread[0].expected.starts_with("expected a currency of ISO 4217"));
+    assert!(wrong.misread[0].expected.starts_with("enter an ISO 4217 currency"));
     // One that was written in yen without a rate asks for it, when something in dollars is added.
     let mut yen = base;
     yen.currency = crate::money::Currency::exactly("JPY");

@@ -22,30 +22,30 @@ impl Takes {
             Self::Text => Ok(Value::String(text.to_owned())),
             Self::Number | Self::Percent => number()
                 .map(|it| json!(it))
-                .ok_or("expected a number without separators, such as 375000 or 3.99"),
+                .ok_or("enter a number without separators, such as 375000 or 3.99"),
             Self::NumberOrNone | Self::PercentOrNone | Self::WholeOrNone | Self::DayOrNone
                 if text.is_empty() =>
             {
                 Ok(Value::Null)
             }
             Self::NumberOrNone | Self::PercentOrNone => {
-                number().map(|it| json!(it)).ok_or("expected a number, or nothing")
+                number().map(|it| json!(it)).ok_or("enter a number, or leave it empty")
             }
-            Self::WholeOrNone => whole().map(|it| json!(it)).ok_or("expected a whole number, or nothing"),
-            Self::Whole => whole().map(|it| json!(it)).ok_or("expected a whole number"),
+            Self::WholeOrNone => whole().map(|it| json!(it)).ok_or("enter a whole number, or leave it empty"),
+            Self::Whole => whole().map(|it| json!(it)).ok_or("enter a whole number"),
             Self::Gpus if text == "best" => Ok(json!("best")),
             Self::Gpus => {
-                whole().map(|it| json!(it)).ok_or("expected a number of GPUs, or best: as many as cost least")
+                whole().map(|it| json!(it)).ok_or("enter a number of GPUs, or best for the cheapest number")
             }
             Self::DayOrNone => {
                 let day = text.parse::<chrono::NaiveDate>();
-                day.map(|it| json!(it)).map_err(|_| "expected a date such as 2026-09-30")
+                day.map(|it| json!(it)).map_err(|_| "enter a date such as 2026-09-30")
             }
             Self::Path => text.parse::<Path>().map(|it| json!(it)),
             Self::Names => Ok(json!(names(text).collect::<Vec<_>>())),
             Self::OneOf(words) => {
                 let is_one = words.iter().any(|(word, _)| *word == text);
-                if is_one { Ok(json!(text)) } else { Err("expected one of those to choose from") }
+                if is_one { Ok(json!(text)) } else { Err("choose one of the options") }
             }
         }
     }

@@ -113,7 +113,7 @@ pub(super) fn fields(scenario: &Scenario) -> Vec<Field> {
 pub(super) fn sections(scenario: &Scenario) -> Vec<Section> {
     let money = scenario.currency.to_string();
     let mut sections = vec![Section {
-        title: "The question".to_owned(),
+        title: "Comparison".to_owned(),
         pointer: String::new(),
         parts: vec![question::question(scenario)],
     }];
@@ -141,7 +141,7 @@ fn drawn(field: &Field, input: &Input) -> Drawn {
         return Drawn { low, high, source, fields: Vec::new() };
     };
     let takes = if input.in_percent { Takes::PercentOrNone } else { Takes::NumberOrNone };
-    let fields = [("low", "Low", takes), ("high", "High", takes), ("source", "Who says so", Takes::Text)];
+    let fields = [("low", "Low", takes), ("high", "High", takes), ("source", "Range source", Takes::Text)];
     let new = |(name, label, takes): (&str, &'static str, Takes)| Field {
         pointer: format!("{at}/{name}"),
         label,
@@ -191,11 +191,11 @@ impl Maker<'_> {
     /// A price and where it is from.
     fn rate(&mut self, under: &str, label: &'static str, hint: &'static str) {
         let name = |field: &str| format!("{under}{field}");
-        self.add(&name("price"), label, Takes::Number, "MONEY a GPU-hour", hint);
+        self.add(&name("price"), label, Takes::Number, "MONEY per GPU-hour", hint);
         let moves =
-            "−20 %: a fifth less each year. 12: 0.8, 24: 0.6: times the price of now, from these months on.";
-        self.rare(&name("path"), "Expected change", Takes::Path, "a year, or steps", moves);
-        self.rare(&name("date"), "Read on", Takes::DayOrNone, "", "");
+            "−20%: 20% less each year. 12: 0.8, 24: 0.6: factors on today’s price from month 12 and 24.";
+        self.rare(&name("path"), "Expected price change", Takes::Path, "a year, or by month", moves);
+        self.rare(&name("date"), "Price date", Takes::DayOrNone, "", "");
         self.rare(&name("source"), "Source", Takes::Text, "", "");
         self.rare(&name("region"), "Region", Takes::Text, "", "");
     }

@@ -19,8 +19,8 @@ pub(super) fn of_option(at: usize, option: &Alternative, scenario: &Scenario, mo
     let mut parts = vec![head];
     if option.spend.is_some() {
         let mut of = Maker { at: format!("{pointer}/spend"), money, fields: Vec::new() };
-        let hint = "Paid in every hour of the term, used or not, as in Savings Plans.";
-        of.add("per_hour", "Committed", Takes::Number, "MONEY an hour", hint);
+        let hint = "Paid every hour of the term, used or not, like Savings Plans.";
+        of.add("per_hour", "Committed", Takes::Number, "MONEY per hour", hint);
         of.add("months", "Term", Takes::Whole, "months", "");
         let acts = vec![("Remove".to_owned(), format!("remove:{pointer}/spend"))];
         parts.push(Part { title: "Spend commitment".to_owned(), fields: of.fields, acts });

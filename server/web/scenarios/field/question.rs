@@ -13,18 +13,18 @@ pub(super) fn question(scenario: &Scenario) -> Part {
         "Cost of capital",
         Takes::Percent,
         "% a year",
-        "What money costs that is bound.",
+        "Yearly cost of capital tied up in machines and commitments.",
     );
-    of.rare("note", "What it is about", Takes::Text, "", "");
-    of.rare("currency", "Currency", Takes::Text, "", "Of every amount. Another one converts them all.");
+    of.rare("note", "Description", Takes::Text, "", "");
+    of.rare("currency", "Currency", Takes::Text, "", "Changing it converts all amounts.");
     let (unit, hint) = if money == SHIPPED {
-        ("of the currency to convert to", "Empty: by your exchange rates, where there are some.")
+        ("of the currency to convert to", "Leave empty to use your exchange rates.")
     } else {
-        ("MONEY", "What shipped prices and lists in dollars are converted at.")
+        ("MONEY", "Converts built-in prices and price lists in USD.")
     };
-    of.rare("dollar/worth", "A US dollar is worth", Takes::NumberOrNone, unit, hint);
-    of.rare("dollar/date", "Rate of", Takes::DayOrNone, "", "");
-    of.rare("dollar/source", "Rate by", Takes::Text, "", "");
+    of.rare("dollar/worth", "Value of a US dollar", Takes::NumberOrNone, unit, hint);
+    of.rare("dollar/date", "Rate date", Takes::DayOrNone, "", "");
+    of.rare("dollar/source", "Rate source", Takes::Text, "", "");
     of.rare("seed", "Seed of the simulations", Takes::Whole, "", "The same seed gives the same simulations.");
     let acts = vec![
         ("Add work".to_owned(), "add:/work".to_owned()),

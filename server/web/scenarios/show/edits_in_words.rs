@@ -33,7 +33,7 @@ impl Page {
                 let Some((label, field)) = known else { return format!("{pointer}: {text}") };
                 let was = field.takes.to_form(&field.text_in(&self.before));
                 let now = field.takes.to_form(text);
-                let unit = if field.unit.starts_with('%') { " %" } else { "" };
+                let unit = if field.unit.starts_with('%') { "%" } else { "" };
                 if was.is_empty() {
                     format!("{label}: {now}{unit}")
                 } else {
@@ -92,13 +92,13 @@ fn place_in_words(pointer: &str) -> String {
     let what = |name: &str| match name {
         "on_demand" => "on demand".to_owned(),
         "committed" => "a reservation".to_owned(),
-        "owned" => "machines of our own".to_owned(),
+        "owned" => "on-prem machines".to_owned(),
         "others" => "a cost".to_owned(),
         "place" => "a place".to_owned(),
-        "moved" => "data that moves".to_owned(),
-        "per_million_tokens" => "a price by the token".to_owned(),
-        "steps" => "a step of people".to_owned(),
-        "levels" => "a level".to_owned(),
+        "moved" => "moved data".to_owned(),
+        "per_million_tokens" => "a price per token".to_owned(),
+        "steps" => "a staffing level".to_owned(),
+        "levels" => "a demand level".to_owned(),
         other => other.replace('_', " "),
     };
     match parts.as_slice() {

@@ -31,7 +31,7 @@ struct Whole<'a> {
 /// The same figures as a file.
 pub(super) fn hand_out(base: &Base, edited: Edited, file: File) -> Result {
     if let Some(wrong) = edited.misread.first() {
-        let sentence = format!("{}: found “{}”, {}.", wrong.pointer, wrong.text, wrong.expected);
+        let sentence = format!("{}: found “{}”; {}.", wrong.pointer, wrong.text, wrong.expected);
         return Err(Error::BadRequest(sentence));
     }
     let scenario = edited.scenario;

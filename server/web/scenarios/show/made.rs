@@ -24,15 +24,15 @@ pub(super) fn paid_on(it: &FromLedger) -> Option<String> {
         let of_models: Vec<String> = of_models.collect();
         (!of_models.is_empty()).then(|| format!("{called} ({})", of_models.join("; ")))
     };
-    let all = [of_way(HowPaid::Owned, "our own machines"), of_way(HowPaid::Committed, "commitments")];
+    let all = [of_way(HowPaid::Owned, "on-prem machines"), of_way(HowPaid::Committed, "commitments")];
     let all: Vec<String> = all.into_iter().flatten().collect();
     let what = Some(all.join(" and ")).filter(|_| !all.is_empty())?;
     Some(if it.described.is_paid_in_every_option {
-        format!("Every option has what is paid on until it ends, and the hours that it serves: {what}.")
+        format!("Every option includes what must still be paid, and the hours it covers: {what}.")
     } else {
         format!(
-            "All of it is paid on until it ends: {what}. Only “As it is” has that; the others begin as if it had ended, and \
-             cost as much more until then."
+            "Still to be paid until the end of their terms: {what}. Only “As it is” includes it. The other options start as \
+             if these terms had ended, and cost that much more until then."
         )
     })
 }
@@ -73,65 +73,60 @@ pub(super) fn left_out(it: &FromLedger) -> Vec<String> {
         let unused = if model.unused.is_zero() {
             String::new()
         } else {
-            format!(", and {} of commitments that nothing used", money(model.unused))
+            format!(", and {} of unused commitments", money(model.unused))
         };
         said.push(if model.gpu_hours.is_zero() {
-            format!("{}: {cost}{unused}. It has no hours that could run elsewhere.", model.name)
+            format!("{}: {cost}{unused}. There are no hours to move.", model.name)
         } else {
-            format!("{}: {hours}, {cost}{unused}. Only the dearest models are compared.", model.name)
+            format!("{}: {hours}, {cost}{unused}. Only the most expensive models are compared.", model.name)
         });
     }
     if it.running > Decimal::ZERO {
         said.push(format!(
-            "What runs our own machines, such as power, space and staff: {} beyond what is charged for their hours here. It is \
-             in the price of these hours, wherever it is charged, so that “As it is” has it as new machines do.",
+            "Power, space and staff of on-prem machines: {} more than is charged here. It is included in the price of their \
+             hours, as it is for new machines.",
             money(it.running)
         ));
     }
     if !it.shared_hours.is_zero() || !it.shared_cost.is_zero() {
         let hours = Some(hours(it.shared_hours)).filter(|_| !it.shared_hours.is_zero());
         let parts: Vec<String> = hours.into_iter().chain([money(it.shared_cost)]).collect();
-        let but = if it.running > Decimal::ZERO { ", but for what runs our own machines" } else { "" };
-        said.push(format!(
-            "Parts of shared costs: {}. They belong to no team alone, and are left out{but}.",
-            parts.join(", ")
-        ));
+        let but =
+            if it.running > Decimal::ZERO { ", except the operating cost of on-prem machines" } else { "" };
+        said.push(format!("Shares of shared costs: {}. They are left out{but}.", parts.join(", ")));
     }
     if !it.besides.is_zero() {
         let kinds: Vec<String> =
             it.besides_by_kind.iter().map(|(kind, cost)| format!("{kind} {}", figure(*cost, 2))).collect();
         said.push(format!(
-            "Whatever else was paid: {}. Storage, network, support, tax and credits are no price of an hour: {}.",
+            "Other costs: {}. Storage, network, support, tax and credits are not part of a price per hour: {}.",
             money(it.besides),
             kinds.join(", ")
         ));
     }
     if !it.other_currencies.is_empty() {
         let names: Vec<&str> = it.other_currencies.iter().map(Currency::as_str).collect();
-        said.push(format!("What was billed in {}.", names.join(", ")));
+        said.push(format!("Amounts billed in {}.", names.join(", ")));
     }
     for left in &it.unconverted {
         let (amount, of) = (figure(left.cost.amount, 2), &left.cost.currency);
-        said.push(format!("{amount} {of} of {}, which no rate converts.", left.month.name()));
+        said.push(format!("{amount} {of} of {}: there is no exchange rate.", left.month.name()));
     }
     said.extend(it.described.without.iter().map(|it| format!("{it}.")));
     said.extend(it.described.too_dear.iter().map(too_dear));
     if !it.described.assumed.is_empty() {
         said.push(format!(
-            "Machines of our own, as they would be: of {}. Everything about them can be changed in the form.",
-            it.described.assumed.join("; of ")
+            "On-prem machines are assumed: {}. You can change them in the form.",
+            it.described.assumed.join("; ")
         ));
     }
     if !it.spread_hours.is_zero() {
         said.push(format!(
-            "The hour of the day of {}: no bill names it, so they are spread evenly over their day or month.",
+            "{} are billed without an hour of the day. They are spread evenly over their day or month.",
             hours(it.spread_hours)
         ));
     }
-    said.push(
-        "How much of these hours did work: no usage records say so, and each counts as productive."
-            .to_owned(),
-    );
+    said.push("There are no usage records, so every hour counts as productive.".to_owned());
     said
 }
 
@@ -140,17 +135,17 @@ fn too_dear(it: &TooDear) -> String {
     let TooDear { option, name, supplier, gpus, .. } = it;
     let (price, on_demand) = (figure(it.price, 2), figure(it.on_demand, 2));
     let left_out = if it.is_offered { "" } else { " is left out" };
-    let so = if it.is_offered { ", so it is all on demand" } else { "" };
+    let so = if it.is_offered { ", so all of it is on demand" } else { "" };
     let by_use = if it.is_own { format!("the {on_demand} we paid") } else { on_demand };
     if it.price >= it.on_demand {
         format!(
-            "{option}{left_out}: {name} from {supplier} at {price} an hour is no cheaper than {by_use} on demand{so}."
+            "{option}{left_out}: {name} from {supplier} at {price} per hour is not cheaper than {by_use} on demand{so}."
         )
     } else {
         let used = stated(it.utilization, Unit::Share, "");
         format!(
-            "{option}{left_out}: {name} from {supplier} at {price} is paid for in every hour, and the {gpus} GPUs that are used \
-             most would be used in {used} of them; {by_use} on demand is cheaper{so}."
+            "{option}{left_out}: {name} from {supplier} at {price} is paid in every hour, but the {gpus} most used GPUs would be \
+             used in only {used} of them; {by_use} on demand is cheaper{so}."
         )
     }
 }

@@ -27,6 +27,7 @@ use crate::compute::compute;
 use crate::report::Answers;
 use crate::saved_scenarios::{self, Share};
 
+pub(super) use notes::{capital, said};
 pub(super) use page::Page;
 
 pub async fn of_template(
@@ -43,7 +44,7 @@ pub async fn of_template(
     let base = Base::template(&path.template)?;
     let mut said = read(pairs)?;
     if said.version.is_some() {
-        return Err(Error::BadRequest("version: a template has none.".to_owned()));
+        return Err(Error::BadRequest("version: a template has no versions.".to_owned()));
     }
     let prices = Prices::of_list(&mut db, &answers, said.list, now.date_naive()).await?;
     said.prices = prices.with_paid(&mut db, &answers, &person, &base.scenario().currency).await?;
@@ -90,7 +91,7 @@ fn read(pairs: Vec<(String, String)>) -> Result<Said> {
     let said = Said::read(pairs)?;
     match said.rest.first() {
         Some((name, _)) => Err(Error::BadRequest(format!(
-            "found “{name}”, expected set, copy, add, remove, prices or version; the fields of the form are pointers."
+            "found “{name}” in the address. Use set, copy, add, remove, prices or version."
         ))),
         None => Ok(said),
     }

@@ -61,26 +61,36 @@ pub(super) fn note(finding: &Finding, sections: &[Section], is_refusal: bool) ->
     let is_share = found.is_some_and(|it| matches!(it.takes, Takes::Percent | Takes::PercentOrNone));
     let sentence = match finding.found.parse::<Decimal>() {
         Ok(share) if is_share => {
-            format!("{} %: {}", number(share.times(100), 4), in_percent(&finding.message))
+            said(&format!("{}%", number(share.times(100), 4)), &in_percent(&finding.message))
         }
-        _ => format!("{}: {}", finding.found, finding.message),
+        _ => said(&finding.found, &finding.message),
     };
     Note { pointer, sentence: capital(&sentence), is_refusal }
+}
+
+/// What was found, and what to enter instead or why that is odd.
+pub(in crate::web::scenarios) fn said(found: &str, message: &str) -> String {
+    match message.strip_prefix("expected ") {
+        Some(expected) if found.trim().is_empty() => format!("enter {expected}"),
+        Some(expected) => format!("found {found}. Enter {expected}"),
+        None if found.trim().is_empty() => message.to_owned(),
+        None => format!("{found}: {message}"),
+    }
 }
 
 /// What is said of a share, of a field that is entered in percent.
 fn in_percent(message: &str) -> String {
     [
-        ("a share from 0 to 1 (0.8 for 80 %)", "0 to 100 %"),
-        ("a share from 0 to 1", "0 to 100 %"),
-        ("less than 1", "less than 100 %"),
-        ("-0.5 to 0.5", "-50 to 50 %"),
+        ("a share from 0 to 1 (0.8 for 80%)", "0 to 100%"),
+        ("a share from 0 to 1", "0 to 100%"),
+        ("less than 1", "less than 100%"),
+        ("-0.5 to 0.5", "-50 to 50%"),
     ]
     .iter()
     .fold(message.to_owned(), |message, (share, percent)| message.replace(share, percent))
 }
 
-pub(super) fn capital(text: &str) -> String {
+pub(in crate::web::scenarios) fn capital(text: &str) -> String {
     let text = filters::capital(text.trim_end_matches('.'));
     if text.ends_with('?') { text } else { format!("{text}.") }
 }

@@ -235,20 +235,20 @@ impl Page {
         match self.edited.edits.last()? {
             Edit::Copy(pointer) => {
                 let original = self.sections.iter().find(|it| it.pointer == *pointer)?;
-                Some(format!("It starts as a copy of {}.", original.whose()))
+                Some(format!("Copied from {}.", original.whose()))
             }
-            Edit::Add(list) if list == "/work" => Some("It starts as 8 GPUs, day and night.".to_owned()),
+            Edit::Add(list) if list == "/work" => Some("Starts with 8 GPUs, day and night.".to_owned()),
             _ => {
                 let place = scenario.options.last()?.places.first()?;
                 let rate = place.on_demand.as_ref()?;
                 if rate.price.is_zero() {
                     let (model, currency) = (scenario.accelerator_of(place), &scenario.currency);
                     return Some(format!(
-                        "It starts without a price: none on demand is listed for {model} in {currency}."
+                        "Enter a price: no on-demand price is listed for {model} in {currency}."
                     ));
                 }
                 Some(format!(
-                    "It starts from the cheapest listed price on demand: {} of {}. Change what is different.",
+                    "Starts from the cheapest listed on-demand price: {} from {}.",
                     filters::figure(rate.price, 2),
                     place.supplier
                 ))
