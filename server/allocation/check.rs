@@ -5,7 +5,7 @@ use sqlx::{Connection, PgConnection};
 use super::{Configuration, allocate, problems};
 use crate::changes::Document as _;
 use crate::exchange;
-use crate::ledger::{self, Equation, Visible};
+use crate::ledger::{self, ActiveImports, Equation};
 use crate::money::Decimal;
 use crate::period::BillingMonth;
 
@@ -30,7 +30,7 @@ pub async fn check(db: &mut PgConnection) -> sqlx::Result<Vec<Equation>> {
     .await?;
     for first_day in months {
         let month = BillingMonth::of(first_day);
-        let visible = Visible::find(db, month, month, sequence).await?;
+        let visible = ActiveImports::find(db, month, month, sequence).await?;
         let rates = exchange::rates(db, month, month, sequence).await?;
         let allocated = allocate(db, &configuration, month, &visible, &rates, sequence).await?;
         let mut tx = db.begin_with("begin isolation level repeatable read read only").await?;

@@ -8,7 +8,7 @@
 use sqlx::{Connection, PgConnection};
 use uuid::Uuid;
 
-use super::mapping::wait_for_turn;
+use super::key_owners::wait_for_turn;
 
 /// Says that a mapping is used.
 pub(super) async fn use_set(db: &mut PgConnection, set_id: Uuid) -> sqlx::Result<()> {

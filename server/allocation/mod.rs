@@ -2,36 +2,35 @@
 //!
 //! What people write stands in the [`Configuration`]: teams, projects, cost centres, experiments, what tags mean, rules, pools.
 //! Changing it is a version of the ledger, so a page that is asked as of an earlier one allocates as it did then.
-//! For each month the configuration says, of every charge key, whose it is ([`Attributor`]), and of every pool, how it is
+//! For each month the configuration says, of every charge key, whose it is ([`RuleEngine`]), and of every pool, how it is
 //! divided ([`divide`]). Both are plain functions; what they answer is kept under a hash of what they were asked, never
 //! changed and never out of date. No charge is touched by any of it.
 
-mod allocate;
-mod attribute;
-mod attributed;
+mod allocate_month;
 mod check;
 mod cleanup;
 mod configuration;
+mod costs_by_key;
+mod costs_by_owner;
 mod document;
 mod entry;
 mod experiment;
 mod forecast;
+mod key_owners;
 mod key_row;
-mod keyed;
 mod label;
-mod mapping;
 mod problem;
 mod quantity;
 mod quantity_file;
 mod rule;
+mod rule_engine;
 mod sheet;
 mod split;
 mod suggested_rules;
 mod version;
 mod weights;
 
-pub use allocate::{Division, MonthAllocation, allocate, division_of};
-pub use attribute::{Attribution, Attributor, Labels, digest};
+pub use allocate_month::{Division, MonthAllocation, allocate, division_of};
 pub use check::check;
 pub use cleanup::{forget, forget_with};
 pub use configuration::{Configuration, Edit, MonthConfiguration};
@@ -46,6 +45,7 @@ pub use problem::problems;
 pub use quantity::{Entered, Quantity, QuantityKind, quantities, remove_quantities, set_quantities};
 pub use quantity_file::{QuantityRefused, read_quantities, read_quantity};
 pub use rule::{Condition, Facts, Field, PatternError, Test, pattern};
+pub use rule_engine::{Attribution, Labels, RuleEngine, digest};
 pub use sheet::{RefusedCell, RefusedFile, Row, Sheet, identity};
 pub use split::{Divided, PLACES, Portion, TeamShare, Time, Weights, divide};
 pub use suggested_rules::{How, Neighbours, Suggestion, suggest};

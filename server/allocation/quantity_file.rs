@@ -226,7 +226,7 @@ mod tests {
             ),
             (
                 "2026-09-02,team,vision,runs,\"1,200\"",
-                "row 2, quantity: found \"1,200\", expected a number such as 1200 or 1,200.5; whether a comma alone",
+                "row 2, quantity: found \"1,200\", expected a number such as 1200 or 1,200.5; a single comma",
             ),
             ("2026-09-02,team,vision,runs,many", "row 2, quantity: found \"many\""),
             ("2026-09-02,team,vision,runs", "row 2, quantity: found \"\""),

@@ -213,7 +213,7 @@ impl Condition {
             (Test::Matches(pattern), false) => format!("{name} matches {pattern}"),
             (Test::Matches(pattern), true) => format!("{name} does not match {pattern}"),
             (Test::Missing, false) => format!("{name} is missing"),
-            (Test::Missing, true) => format!("{name} is present"),
+            (Test::Missing, true) => format!("{name} is there"),
         }
     }
 

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use super::label::{Label, are_similar, normalized, normalized_key};
 use super::rule::{Facts, Field};
-use super::{Attributor, MonthConfiguration, Target};
+use super::{MonthConfiguration, RuleEngine, Target};
 use crate::money::Decimal;
 
 /// Who could own it.
@@ -62,7 +62,7 @@ impl Neighbours {
 /// Everyone who could own the charges of a key, the surest first, and each way once.
 pub fn suggest(
     configuration: &MonthConfiguration<'_>,
-    attributor: &Attributor<'_>,
+    attributor: &RuleEngine<'_>,
     facts: &Facts,
     neighbours: &Neighbours,
 ) -> Vec<Suggestion> {
@@ -139,7 +139,7 @@ enum Named<'a> {
 
 fn named<'a>(
     configuration: &'a MonthConfiguration<'_>,
-    attributor: &'a Attributor<'_>,
+    attributor: &'a RuleEngine<'_>,
     label: Label,
     value: &str,
 ) -> Named<'a> {
@@ -278,7 +278,7 @@ mod tests {
     fn said(facts: &Facts, neighbours: &Neighbours) -> Vec<String> {
         let configuration = configuration();
         let of_month = configuration.of_month("2026-09".parse().unwrap());
-        let attributor = Attributor::new(&of_month).unwrap();
+        let attributor = RuleEngine::new(&of_month).unwrap();
         let line = |it: &Suggestion| {
             let how = match &it.how {
                 How::Team { name } => format!("new team {name}"),

@@ -36,7 +36,7 @@ impl ChargeCategory {
 ///
 /// `Owned` is no word of FOCUS, which knows only what somebody sells: it is what an organization has of its own, machines
 /// and all that they cost. Files state it beside FOCUS' `Other`, in a column `x_PricingCategory`. Hours of such machines are
-/// hours owned and not hours paid for.
+/// on-prem GPU-hours and not cloud GPU-hours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum PricingCategory {
     #[default]

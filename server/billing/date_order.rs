@@ -160,7 +160,7 @@ impl Evidence {
             (None, Some(_), _) | (None, None, None) => Ok(DateOrder::MonthFirst),
             (None, None, Some((cell, date))) => {
                 let read = |order| {
-                    date.date(order).map(|day| day.format("%-d %B %Y").to_string()).unwrap_or_default()
+                    date.date(order).map(|day| day.format("%B %-d, %Y").to_string()).unwrap_or_default()
                 };
                 let (day, month) = (read(DateOrder::DayFirst), read(DateOrder::MonthFirst));
                 let found =

@@ -5,7 +5,7 @@ use crate::accounts::Viewer;
 use crate::command_output::say;
 use crate::money::{Currency, Decimal};
 use crate::period::Period;
-use crate::report::{self, CostMetric, Filter, Grouping, Question};
+use crate::report::{self, Answers, CostMetric, Filter, Grouping, Question};
 
 #[derive(clap::Subcommand)]
 pub enum Report {
@@ -89,7 +89,7 @@ pub async fn run(session: Session, report: Report) -> anyhow::Result<Done> {
     let Report::Spend(arguments) = report;
     let question = arguments.question();
     let mut db = session.pool.acquire().await?;
-    let spend = report::spend(&mut db, &question).await?;
+    let spend = Answers::default().priced_spend(&mut db, &question).await?;
     if session.json {
         print_json(&spend)?;
         return Ok(Done::Well);

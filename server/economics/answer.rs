@@ -1,5 +1,5 @@
 //! All that a scenario is answered with: what each option costs, how far the cheapest is ahead, what moves that, and what
-//! it comes to with everything uncertain at once. A page, its files and the command line hand out the same.
+//! it amounts to with everything uncertain at once. A page, its files and the command line hand out the same.
 
 use serde::Serialize;
 

@@ -337,7 +337,7 @@ async fn discard_broken_off(db: &mut PgConnection, delivery_id: i64) -> sqlx::Re
 }
 
 /// The delivery that consists of exactly these files, and its status, if there is one that counts somewhere, waits
-/// for a decision, or was loaded just before in the same batch. One that was undone or superseded is no reason not
+/// for a decision, or was loaded just before in the same batch. One that was undone or replaced is no reason not
 /// to load its files again.
 pub async fn find_same(
     db: &mut PgConnection,

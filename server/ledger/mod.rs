@@ -9,6 +9,7 @@
 //! - *Every cent is accounted for.* Rows read = charges + rejected + skipped, and every sum agrees with
 //!   the one before it, down to the file ([`check`]).
 
+mod active_imports;
 mod archive;
 mod catalog;
 mod check;
@@ -47,9 +48,9 @@ mod scope;
 mod totals;
 mod undo;
 mod unused_keys;
-mod visible;
 mod write;
 
+pub use active_imports::ActiveImports;
 pub use archive::{Archived, Inactive, archive, due, inactive_since, remove_archived};
 pub use catalog::recognize_again;
 pub use check::{Equation, check, check_kept, check_originals};
@@ -76,4 +77,3 @@ pub use row::{OriginalColumn, OriginalRow, RowsOf, original_row};
 pub use scope::Scope;
 pub use undo::{Undone, undo};
 pub use unused_keys::remove_unused_keys;
-pub use visible::Visible;

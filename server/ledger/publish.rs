@@ -1,6 +1,6 @@
 //! Publishing and undoing: the only moments at which what the ledger counts changes.
 //!
-//! *Visible* is a function of the published deliveries that were not undone, in order of publishing, per
+//! *ActiveImports* is a function of the published deliveries that were not undone, in order of publishing, per
 //! scope: from the last one that replaced, with every addition since; corrected rows count while the delivery
 //! does that lacked them. Because it is recomputed from that order, undo is exact in any order. Each publish and undo advances the ledger's sequence by one;
 //! `visibility` keeps from which sequence to which a delivery counted, so a page can be asked as of one.

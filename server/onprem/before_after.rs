@@ -8,7 +8,7 @@ use chrono::NaiveTime;
 use sqlx::PgConnection;
 
 use super::asset_register::{AssetRegister, Edit};
-use super::bill::PROVIDER;
+use super::bill_file::PROVIDER;
 use super::entry::Entry;
 use super::impact::{Readings, RegisterBeforeAfter, RegisterState, touched};
 use super::power::Reading;

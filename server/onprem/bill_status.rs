@@ -8,9 +8,9 @@ use serde::Serialize;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::bill::PROVIDER;
-use super::computed_bill::{ComputedBill, Sha, is_over};
-use super::month_cache::MonthFile;
+use super::bill_cache::MonthFile;
+use super::bill_file::PROVIDER;
+use super::bill_totals::{ComputedBill, Sha, is_over};
 use crate::money::{Currency, Decimal, Money};
 use crate::period::BillingMonth;
 

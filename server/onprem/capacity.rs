@@ -9,8 +9,8 @@ use chrono::NaiveDate;
 use serde::Serialize;
 
 use super::asset_register::AssetRegister;
-use super::economics::owning;
 use super::entry::Cluster;
+use super::tco::owning;
 use crate::economics::Finding;
 use crate::economics::capacity::{Demand, Full, Order};
 use crate::economics::check::Refused;

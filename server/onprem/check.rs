@@ -7,11 +7,11 @@ use chrono::NaiveDate;
 use sqlx::{Connection, PgConnection};
 
 use super::asset_register::AssetRegister;
-use super::bill::PROVIDER;
-use super::computed_bill::lines_until;
+use super::bill_file::PROVIDER;
+use super::bill_totals::lines_until;
+use super::cost_lines::{Component, Line, lines_of_asset};
 use super::entry::{Asset, Entry, EventKind, Paid};
 use super::location_history::Events;
-use super::month::{Component, Line, lines_of_asset};
 use super::problem::problems;
 use super::readings::readings;
 use super::summary::owned_hours;

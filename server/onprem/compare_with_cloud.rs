@@ -6,8 +6,8 @@
 use chrono::NaiveDate;
 use serde::Serialize;
 
-use super::economics::Economics;
-use super::month::Line;
+use super::cost_lines::Line;
+use super::tco::Economics;
 use crate::accelerator::{Model, find_model};
 use crate::economics::BreakEven;
 use crate::economics::break_even::Question;
@@ -126,10 +126,10 @@ mod tests {
     use crate::economics::Verdict;
     use crate::economics::owning::Hours;
     use crate::onprem::asset_register::AssetRegister;
-    use crate::onprem::economics::economics;
     use crate::onprem::start::Start;
     use crate::onprem::system::systems;
-    use crate::onprem::{Entry, month};
+    use crate::onprem::tco::economics;
+    use crate::onprem::{Entry, cost_lines};
     use crate::price_catalogue::Tier;
 
     fn day(text: &str) -> NaiveDate {
@@ -160,7 +160,7 @@ mod tests {
                 super::super::Asset { name, accelerator: accelerator.into(), count: 1, ..node.clone() };
             asset_register.entries.insert(id, Entry::Asset(more));
         }
-        let lines = month::lines(&asset_register, &[], "east", "2026-02".parse().unwrap());
+        let lines = cost_lines::lines(&asset_register, &[], "east", "2026-02".parse().unwrap());
         let described: Vec<(Option<&str>, String, String, String)> = hours_by_model(&lines, number("0.5"))
             .into_iter()
             .map(|it| (it.accelerator, it.name, it.owned.to_string(), it.productive.to_string()))
@@ -186,7 +186,7 @@ mod tests {
         )
         .unwrap()
         .unwrap();
-        let lines = month::lines(&asset_register, &[], "east", "2026-02".parse().unwrap());
+        let lines = cost_lines::lines(&asset_register, &[], "east", "2026-02".parse().unwrap());
         let hours = &hours_by_model(&lines, number("0.76"))[0];
         let own = economics.per_hour(Hours::Productive).unwrap();
 
@@ -223,7 +223,7 @@ mod tests {
         )
         .unwrap()
         .unwrap();
-        let lines = month::lines(&asset_register, &[], "east", "2026-02".parse().unwrap());
+        let lines = cost_lines::lines(&asset_register, &[], "east", "2026-02".parse().unwrap());
         let hours = &hours_by_model(&lines, number("0.76"))[0];
         let list = Catalogue::shipped();
         let half = |it: &Currency| (it.as_str() == "USD").then(|| number("0.5"));

@@ -6,8 +6,8 @@ use chrono::NaiveDate;
 use serde::Serialize;
 
 use super::asset_register::AssetRegister;
+use super::cost_lines::{Basis, Component, Line, UnpricedEnergy, unpriced_energy};
 use super::entry::Entry;
-use super::month::{Basis, Component, Line, UnpricedEnergy, unpriced_energy};
 use super::power::{MeasuredPue, MeterLocation, Reading, measured_pue};
 use crate::money::{Decimal, Money};
 use crate::period::BillingMonth;
@@ -115,8 +115,8 @@ fn pue_of(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::onprem::cost_lines;
     use crate::onprem::entry::{Colocation, Meter, Span};
-    use crate::onprem::month;
     use crate::onprem::start::Start;
     use crate::onprem::system::systems;
 
@@ -152,7 +152,7 @@ mod tests {
             reading("site", "2026-02-01", 140),
             reading("site", "2026-02-02", 150),
         ];
-        let lines = month::lines(&asset_register, &readings, "east", of_month);
+        let lines = cost_lines::lines(&asset_register, &readings, "east", of_month);
         let it = EnergyOfMonth::of(&asset_register, "east", of_month, &lines, &readings, after()).unwrap();
         assert_eq!(it.measured_kwh, 290.into());
         // 26 days of a node that draws 2.1 kW and 6.3 more for 0.95 × its utilization.
@@ -181,7 +181,7 @@ mod tests {
         let (mut asset_register, of_month) = (asset_register(), "2026-02".parse().unwrap());
         let readings = [reading("site", "2026-02-01", 140), reading("site", "2026-02-02", 150)];
         let of = |asset_register: &AssetRegister, until: &str| {
-            let lines = month::lines(asset_register, &readings, "east", of_month);
+            let lines = cost_lines::lines(asset_register, &readings, "east", of_month);
             EnergyOfMonth::of(asset_register, "east", of_month, &lines, &readings, until.parse().unwrap())
                 .unwrap()
         };

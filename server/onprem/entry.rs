@@ -281,12 +281,12 @@ pub enum Entry {
 }
 
 impl Shares {
-    /// Of the hours owned.
+    /// Of the on-prem GPU-hours.
     pub fn available(self) -> Decimal {
         Decimal::from(1) - self.downtime
     }
 
-    /// Of the hours owned, too.
+    /// Of the on-prem GPU-hours, too.
     pub fn productive(self) -> Decimal {
         self.utilization.multiply(self.available())
     }

@@ -7,7 +7,7 @@ use chrono::NaiveDate;
 use serde::Serialize;
 
 use super::asset_register::AssetRegister;
-use super::computed_bill::ComputedBill;
+use super::bill_totals::ComputedBill;
 use super::entry::Entry;
 use super::power::Reading;
 use super::summary::currencies;

@@ -6,7 +6,7 @@ use std::ops::Bound;
 use chrono::NaiveDate;
 
 use super::asset_register::AssetRegister;
-use super::bill::counted;
+use super::bill_file::counted;
 use super::entry::{Asset, Cluster, Entry, Event, EventKind, Paid, Span, Staff, StaffHours};
 use super::location_history::Leaving;
 use crate::accelerator::Accelerators;
@@ -411,7 +411,7 @@ mod tests {
                     (Kind::Staff, "role=ops"),
                     (Kind::StaffHours, "role=Ops|month=2026-02|hours=1|hourly_cost=1"),
                 ],
-                &["by its full-time equivalents in this month"],
+                &["has full-time equivalents in this month"],
             ),
             (
                 &[
@@ -454,9 +454,9 @@ mod tests {
                 &["that cluster begins later"],
             ),
             // Draw.
-            (&[(Kind::Assets, "idle_kw=3|load_kw=2")], &["draws more at rest than at work"]),
-            (&[(Kind::Assets, "load_kw=3|rated_kw=2")], &["draws more at work than it is rated for"]),
-            (&[(Kind::Assets, "load_kw=3|rated_kw=41")], &["a rack of the cluster bears 40"]),
+            (&[(Kind::Assets, "idle_kw=3|load_kw=2")], &["idle power is above load power"]),
+            (&[(Kind::Assets, "load_kw=3|rated_kw=2")], &["load power is above rated power"]),
+            (&[(Kind::Assets, "load_kw=3|rated_kw=41")], &["a rack of the cluster supplies 40"]),
             // Events.
             (&[(Kind::Events, "asset=x|day=2026-03-09|what=write-off")], &["there is no asset “x”"]),
             (
@@ -476,7 +476,7 @@ mod tests {
                     (Kind::Assets, "paid=leased|monthly=1|term_months=3"),
                     (Kind::Events, "asset=node|day=2026-03-09|what=write-off"),
                 ],
-                &["shorten the term of the lease"],
+                &["shorten the lease"],
             ),
             (
                 &[
@@ -504,7 +504,7 @@ mod tests {
             // The whole of a person.
             (
                 &[(Kind::Staff, "share=60"), B, (Kind::Staff, "cluster=b|role=OPS|first=2026-03|share=40.5")],
-                &["in 2026-03 the shares of this role total 100.5 %"],
+                &["in 2026-03 the shares of this role total 100.5%"],
             ),
             (&[(Kind::Staff, "share=60"), B, (Kind::Staff, "cluster=b|first=2026-03|share=40")], &[]),
             (

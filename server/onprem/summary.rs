@@ -1,10 +1,10 @@
-//! Months of a cluster added up: by component, with hours owned and energy. Pure.
+//! Months of a cluster added up: by component, with on-prem GPU-hours and energy. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::month::{Component, Line};
+use super::cost_lines::{Component, Line};
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
 
@@ -45,7 +45,7 @@ impl MonthSummary {
         for line in lines {
             if let (Component::Energy, Some((kwh, _))) = (line.component, line.quantity) {
                 it.kwh += kwh;
-                if line.basis == super::month::Basis::Measured {
+                if line.basis == super::cost_lines::Basis::Measured {
                     it.measured_kwh += kwh;
                 }
             }

@@ -13,7 +13,7 @@ use super::sums::rollup_of;
 use super::{Answers, CostMetric, Filter, Grouping, Question, Spend};
 use crate::accounts::Viewer;
 use crate::exchange::Used;
-use crate::ledger::{Payer, Visible};
+use crate::ledger::{ActiveImports, Payer};
 use crate::money::{Currency, Decimal, Money};
 use crate::period::BillingMonth;
 
@@ -95,17 +95,6 @@ pub struct ChargeLine {
     pub tags: serde_json::Value,
 }
 
-/// As [`Answers::charges`], of which nothing is remembered.
-pub async fn charges(
-    db: &mut PgConnection,
-    question: &Question,
-    spend: &Spend,
-    key: Option<Uuid>,
-    page: Page,
-) -> sqlx::Result<Option<Charges>> {
-    Answers::default().charges(db, question, spend, key, page).await
-}
-
 impl Answers {
     /// The charges that a question's period, currency and filters select, counted as its spend is; only those of `key` where
     /// there is one. `None` where nothing was billed.
@@ -179,7 +168,7 @@ pub(super) struct Selection<'a> {
     /// The spend whose rates their costs are converted with; `None`: each is in its own currency.
     pub converted: Option<&'a Spend>,
     pub key: Option<Uuid>,
-    pub visible: &'a Visible,
+    pub visible: &'a ActiveImports,
     pub allocation: &'a Allocation,
 }
 

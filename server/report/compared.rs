@@ -15,7 +15,7 @@ use sqlx::{PgConnection, Postgres, QueryBuilder};
 use super::completeness::{Completeness, completeness_of};
 use super::sql::Source;
 use super::{Filter, Grouping, Question};
-use crate::ledger::Visible;
+use crate::ledger::ActiveImports;
 use crate::money::Decimal;
 use crate::period::{BillingMonth, Period};
 
@@ -239,7 +239,7 @@ impl SameDays {
     pub async fn find(
         db: &mut PgConnection,
         period: Period,
-        visible: &Visible,
+        visible: &ActiveImports,
         sequence: i64,
     ) -> sqlx::Result<Option<Self>> {
         let bills = completeness_of(db, period, None, sequence).await?;
@@ -257,7 +257,7 @@ impl SameDays {
     async fn up_to(
         db: &mut PgConnection,
         period: Period,
-        visible: &Visible,
+        visible: &ActiveImports,
         bills: &[Completeness],
         (latest, through): (BillingMonth, NaiveDate),
     ) -> sqlx::Result<Self> {

@@ -8,7 +8,7 @@ use super::CostMetric;
 use super::snapshot::Allocation;
 use super::sql::{Source, push_filters, push_from, push_where};
 use crate::accounts::Viewer;
-use crate::ledger::{self, Visible};
+use crate::ledger::{self, ActiveImports};
 use crate::onprem;
 use crate::period::{BillingMonth, Period};
 
@@ -99,7 +99,7 @@ pub(super) async fn scopes_of(
     db: &mut PgConnection,
     period: Period,
     viewer: &Viewer,
-    visible: &Visible,
+    visible: &ActiveImports,
     allocation: &Allocation,
 ) -> sqlx::Result<Vec<i64>> {
     let mut query = QueryBuilder::<Postgres>::new("select c.scope_id");

@@ -7,7 +7,7 @@ use super::charges::{ChargeLine, Selection};
 use super::snapshot::Allocation;
 use super::sql::Source;
 use super::{Question, Spend};
-use crate::ledger::Visible;
+use crate::ledger::ActiveImports;
 
 /// Charges in a part: enough to keep both sides busy, few enough to forget.
 const PART: i64 = 2_000;
@@ -30,7 +30,7 @@ impl EveryCharge {
         let sequence = spend.sequence;
         let mut cursor = pool.begin().await?;
         let (first, last) = (question.period.first(), question.period.last());
-        let visible = Visible::find(&mut cursor, first, last, sequence).await?;
+        let visible = ActiveImports::find(&mut cursor, first, last, sequence).await?;
         let allocation = Allocation::find(&mut cursor, question, sequence).await?;
         let (visible, allocation) = (&visible, &allocation);
         let currency = question.currency.as_ref();

@@ -35,7 +35,7 @@ pub struct ExperimentReport {
     pub cost_per_accelerator_hour: Option<Decimal>,
     /// What everything owned cost, per hour owned.
     pub cost_per_owned_hour: Option<Decimal>,
-    /// Of the accelerator-hours paid for; of the cost where there are none, nor hours owned.
+    /// Of the cloud GPU-hours; of the cost where there are none, nor on-prem GPU-hours.
     pub spot_share: Option<Decimal>,
     pub days: Option<Days>,
     pub months: Vec<Group>,

@@ -16,7 +16,7 @@ use super::denomination::{Denomination, denominate};
 use super::snapshot::Snapshot;
 use super::sql::{Column, Measure, Rows, Source};
 use super::sums::rollup_of;
-use super::{Answers, Filter, Grouping, Question, Spend, owned_hours};
+use super::{Answers, Filter, Grouping, Question, Spend, onprem_unit_cost};
 use crate::allocation::IS_UNUSED_COMMITMENT;
 use crate::billing::PricingCategory;
 use crate::money::Decimal;
@@ -124,7 +124,7 @@ impl Answers {
         let key = (Question { sequence: None, ..direct.of_everything() }, snapshot.clone());
         let ways = self.ways.get(key, ways_of(db, &direct, &snapshot, sequence)).await?;
         let divided = is_divided.then_some(&direct);
-        let costs = owned_hours::costs(&mut *db, self, &asked, divided, &ways.all).await?;
+        let costs = onprem_unit_cost::costs(&mut *db, self, &asked, divided, &ways.all).await?;
         Ok(Hourly { spend, direct: of_direct, costs: costs.of_ways, running: costs.running, ways })
     }
 }

@@ -29,7 +29,7 @@ pub struct ImportLine {
     pub message: Option<String>,
     pub created_at: DateTime<Utc>,
     pub created_by: String,
-    /// Whether the ledger counts any of it now; a loaded delivery that does not was superseded.
+    /// Whether the ledger counts any of it now; a loaded delivery that does not was replaced.
     pub is_counted: bool,
     /// Deliveries that ceased to count somewhere when it was published.
     pub replaced: Vec<i64>,

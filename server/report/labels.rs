@@ -7,7 +7,7 @@ use sqlx::PgConnection;
 use super::{Answers, Error, Grouping, Question};
 use crate::accounts::Viewer;
 use crate::allocation::{
-    Attributor, Facts, Label, MonthConfiguration, are_similar, normalized, normalized_key,
+    Facts, Label, MonthConfiguration, RuleEngine, are_similar, normalized, normalized_key,
 };
 use crate::exchange;
 use crate::money::{Currency, Decimal};
@@ -79,7 +79,7 @@ pub async fn spellings(
     let all = answers.spend(db, &question).await?;
     found.currency.clone_from(&all.currency);
     // A pattern that is none is refused before it is kept.
-    let attributor = Attributor::new(configuration).map_err(|error| sqlx::Error::Decode(error.into()))?;
+    let attributor = RuleEngine::new(configuration).map_err(|error| sqlx::Error::Decode(error.into()))?;
     for tag in found.tags.clone() {
         let by_tag = Question { by: Grouping::Tag(tag.clone()), ..question.clone() };
         let spend = answers.spend(db, &by_tag).await?;
@@ -142,7 +142,7 @@ pub fn needs_no_entry(label: Label) -> bool {
     !matches!(label, Label::Team | Label::Project | Label::CostCentre)
 }
 
-fn means(attributor: &Attributor<'_>, label: Label, tag: &str, value: &str) -> Option<String> {
+fn means(attributor: &RuleEngine<'_>, label: Label, tag: &str, value: &str) -> Option<String> {
     let facts = Facts { tags: vec![(normalized_key(tag), value.to_owned())], ..Facts::default() };
     let text = attributor.labels(&facts).get(label).to_owned();
     Some(text).filter(|text| !text.is_empty())

@@ -9,6 +9,7 @@ mod attention;
 mod batches;
 mod budgets;
 mod cache;
+mod change_summary;
 mod chargeback;
 mod charges;
 mod charges_and_credits;
@@ -29,20 +30,19 @@ mod import_history;
 mod imports;
 mod labels;
 mod machines;
+mod month_sums;
+mod onprem_unit_cost;
+mod onprem_unit_cost_parts;
 mod over_time;
 mod overview;
 mod owned_by;
-mod owned_hours;
-mod owned_price;
 mod owner;
 mod paid_prices;
 mod payers;
-mod prepare;
 mod preview;
 mod question;
 mod reconciliation;
 mod restates;
-mod sentences_of_change;
 mod shared_movement;
 mod show_spaces;
 mod snapshot;
@@ -66,7 +66,7 @@ pub use batches::{Batch, JobLine, Outcome, OutcomeFile, OutcomeRejection, batch,
 pub use budgets::{BudgetDay, BudgetLine, BudgetPage, BudgetState, Budgets, PastPeriod};
 pub use cache::Answers;
 pub use chargeback::{Chargeback, TeamLine, chargeback};
-pub use charges::{ChargeLine, Charges, Order, PAGE_SIZE, Page, charges};
+pub use charges::{ChargeLine, Charges, Order, PAGE_SIZE, Page};
 pub use charges_and_credits::ChargesAndCredits;
 pub use cluster::{
     Cloud, ClusterReport, HourChain, InCurrency, MonthOfCluster, PaidElsewhere, rates_of_months,
@@ -95,28 +95,27 @@ pub use imports::{
 };
 pub use labels::{Spelling, Spellings, Written, needs_no_entry, spellings};
 pub use machines::Machine;
-pub use over_time::{Bucket, Days, Series, Step, over_time};
+pub use month_sums::first_months;
+pub use onprem_unit_cost_parts::{OwnedPart, OwnedPrice};
+pub use over_time::{Bucket, Days, Series, Step};
 pub use overview::{MonthOfProvider, Overview, ProviderDays, State, UpToSameDay, overview};
-pub use owned_price::{OwnedPart, OwnedPrice};
 pub use owner::Owner;
 pub use paid_prices::{PaidPrice, PaidPrices};
-pub use prepare::first_months;
 pub use preview::{MonthOfPreview, Move, Preview, TeamOfPreview, TransferredKey, preview};
 pub use question::{CostMetric, FIRST, Filter, Grouping, ParseQuestionError, Question, SHARED, Sort, SortBy};
 pub use reconciliation::{Agreement, Invoice, ReconciledLine, ReconciledTotal, Reconciliation};
 pub use restates::{Restates, restates};
 pub use shared_movement::{SharedMovement, TeamParts};
 pub use show_spaces::with_visible_ends;
-pub use spend::{Group, Spend, spend};
+pub use spend::{Group, Spend};
 pub use statement::{
     Cause, Cents, Finality, Restated, StatedLine, StatedPart, Statement, TeamStatement, Way, Weighed,
     month_in_cents, statement,
 };
 pub use suggestions::{Offer, SuggestedRule, suggested_rules};
 pub use table_line::{Figures, Whole};
-pub use tags::tag_names;
 pub use team::{Breakdown, Part, SeenTeam, TeamName, TeamReport, seen_team, team_report};
 pub use trace::{Counted, FileOfDelivery, OtherDelivery, RowAddress, Trace, file_of, trace};
 pub use unallocated::{Coverage, MonthCoverage, Unallocated, UnallocatedKey};
 pub use unit_costs::{TeamUnit, UnitCost, UnitOwner};
-pub use variance::{Movement, Parts, Variance, variance};
+pub use variance::{Movement, Parts, Variance};

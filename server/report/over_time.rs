@@ -6,13 +6,12 @@ use chrono::NaiveDate;
 use serde::Serialize;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
-use super::as_of::Error;
 use super::denomination::denominate;
 use super::payers::Payers;
 use super::snapshot::Snapshot;
 use super::sql::{Column, Measure, Rows, Source, push_value};
 use super::sums::source_of;
-use super::{Grouping, Question, Spend};
+use super::{Grouping, Question};
 use crate::money::Decimal;
 use crate::period::BillingMonth;
 
@@ -44,21 +43,7 @@ pub enum Step {
     Month,
 }
 
-/// A question's costs over time, for its `top` largest groups; the others are added up. As of the sequence of
-/// the answer it stands beside.
-pub async fn over_time(
-    db: &mut PgConnection,
-    question: &Question,
-    step: Step,
-    spend: &Spend,
-    top: usize,
-) -> Result<Series, Error> {
-    let asked = Question { sequence: Some(spend.sequence), ..question.clone() };
-    let (sequence, snapshot) = Snapshot::find(db, &asked).await?;
-    Ok(over_time_of(db, question, step, &snapshot, sequence, top).await?)
-}
-
-/// As [`over_time`], where it is known what counts.
+/// A question's costs over time, for its `top` largest groups; the others are added up.
 pub(super) async fn over_time_of(
     db: &mut PgConnection,
     question: &Question,

@@ -7,7 +7,7 @@ use sqlx::PgConnection;
 use super::Grouping;
 use super::snapshot::{Names, teams};
 use crate::accounts::Viewer;
-use crate::allocation::{self, Attributor, Facts};
+use crate::allocation::{self, Facts, RuleEngine};
 use crate::ledger;
 use crate::period::BillingMonth;
 
@@ -39,7 +39,7 @@ pub(super) async fn owner(
     }
     let of_month = configuration.of_month(month);
     // A pattern that is none is refused before it is kept.
-    let attributor = Attributor::new(&of_month).map_err(|error| sqlx::Error::Decode(error.into()))?;
+    let attributor = RuleEngine::new(&of_month).map_err(|error| sqlx::Error::Decode(error.into()))?;
     let found = attributor.attribute(facts);
     let theirs = teams(&configuration, viewer, month, month);
     let may_see = *viewer == Viewer::Everything || theirs.iter().any(|(_, team)| *team == found.team);

@@ -9,7 +9,7 @@ use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
 use super::snapshot::Allocation;
 use super::sql::{Source, push_from, push_where};
-use crate::ledger::Visible;
+use crate::ledger::ActiveImports;
 use crate::money::{Currency, Decimal, Money};
 use crate::onprem;
 use crate::period::{BillingMonth, Period};
@@ -235,7 +235,7 @@ async fn stated(db: &mut PgConnection, period: Period, sequence: i64) -> sqlx::R
 pub(super) async fn booked_of(
     db: &mut PgConnection,
     period: Period,
-    visible: &Visible,
+    visible: &ActiveImports,
 ) -> sqlx::Result<Booked> {
     let mut query = QueryBuilder::<Postgres>::new(
         "select c.scope_id, k.currency, sum(c.billed_cost) as billed, \

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use sqlx::PgConnection;
 
-use super::as_of::{Error, as_of};
 use super::compared::SameDays;
 use super::question::SHARED;
 use super::show_spaces::with_visible_ends;
@@ -13,14 +12,14 @@ use super::{Answers, Grouping, Question};
 use crate::accounts::Viewer;
 use crate::allocation::{self, Configuration, MonthAllocation};
 use crate::exchange::Rates;
-use crate::ledger::Visible;
+use crate::ledger::ActiveImports;
 use crate::money::Currency;
 use crate::period::BillingMonth;
 
 /// Equal bases give equal answers to equal questions, whatever the sequence.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Snapshot {
-    pub visible: Arc<Visible>,
+    pub visible: Arc<ActiveImports>,
     pub rates: Arc<Rates>,
     /// What amounts are converted into: what was asked for, else the reporting currency. `None`: they stay as they are.
     pub into: Option<Currency>,
@@ -41,14 +40,6 @@ pub(super) struct Allocation {
 /// What people call what the configuration has numbers and handles for, as of the last month of a question that has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Names(BTreeMap<(&'static str, String), String>);
-
-impl Snapshot {
-    /// For a question as of a sequence, of which nothing is remembered.
-    pub async fn find(db: &mut PgConnection, question: &Question) -> Result<(i64, Self), Error> {
-        let sequence = as_of(db, question.sequence).await?;
-        Ok((sequence, Answers::default().snapshot(db, question, sequence).await?))
-    }
-}
 
 impl Allocation {
     /// What a question needs of the allocation of its period and the one before, of which nothing is remembered.

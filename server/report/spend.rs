@@ -4,14 +4,12 @@
 use std::cmp::Ordering;
 
 use serde::Serialize;
-use sqlx::PgConnection;
 
-use super::as_of::Error;
 use super::compared::Compared;
 use super::denomination::Unconverted;
 use super::snapshot::{Names, Snapshot};
 use super::sums::{Figures, Sum, Sums};
-use super::{Answers, CostMetric, Grouping, Question, Sort, SortBy};
+use super::{CostMetric, Grouping, Question, Sort, SortBy};
 use crate::accelerator::accelerator_hours;
 use crate::exchange::Used;
 use crate::ledger::Payer;
@@ -39,7 +37,7 @@ pub struct Spend {
     pub previous: Option<Money>,
     /// What that is: all of the period before, or the same days of it.
     pub compared: Compared,
-    /// Hours paid for.
+    /// Cloud GPU-hours.
     pub accelerator_hours: Decimal,
     /// Hours of accelerators that are owned, in none of the above.
     pub owned_hours: Decimal,
@@ -108,11 +106,6 @@ pub struct Group {
     /// What it is made of, where that was asked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<Group>,
-}
-
-/// Sums a period in groups.
-pub async fn spend(db: &mut PgConnection, question: &Question) -> Result<Spend, Error> {
-    Answers::default().priced_spend(db, question).await
 }
 
 /// The sums as they were asked for: folded, ordered, with shares and prices.

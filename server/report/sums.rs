@@ -11,7 +11,7 @@ use super::sql::{Column, Measure, OfCharges, Rows, Source};
 use super::{Grouping, Question};
 use crate::accounts::Viewer;
 use crate::compute;
-use crate::ledger::Visible;
+use crate::ledger::ActiveImports;
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
 
@@ -419,7 +419,7 @@ pub(super) async fn keys_source_of<'a>(
 pub(super) async fn rollup_of<'a>(
     db: &mut PgConnection,
     dimensions: impl Iterator<Item = &'a Grouping> + Clone,
-    visible: &Visible,
+    visible: &ActiveImports,
 ) -> sqlx::Result<Source> {
     let tags: Vec<String> = dimensions
         .clone()

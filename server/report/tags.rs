@@ -2,33 +2,19 @@
 
 use sqlx::{PgConnection, Postgres, QueryBuilder};
 
+use super::CostMetric;
 use super::snapshot::Allocation;
 use super::sql::{Source, push_filters, push_from, push_where};
-use super::{CostMetric, Grouping, Question};
 use crate::accounts::Viewer;
-use crate::ledger::Visible;
+use crate::ledger::ActiveImports;
 use crate::period::Period;
 
-/// The tags that charges of a period carry as of a sequence, the most used first, at most `limit`.
-pub async fn tag_names(
-    db: &mut PgConnection,
-    period: Period,
-    viewer: &Viewer,
-    sequence: i64,
-    limit: i64,
-) -> sqlx::Result<Vec<String>> {
-    let visible = Visible::find(db, period.first(), period.last(), sequence).await?;
-    let question = Question { by: Grouping::Month, ..Question::of(period, viewer.clone()) };
-    let allocation = Allocation::find(db, &question, sequence).await?;
-    tag_names_of(db, period, viewer, &visible, &allocation, limit).await
-}
-
-/// As [`tag_names`], where it is known what counts.
+/// The tags that charges of a period carry, the most used first, at most `limit`.
 pub(super) async fn tag_names_of(
     db: &mut PgConnection,
     period: Period,
     viewer: &Viewer,
-    visible: &Visible,
+    visible: &ActiveImports,
     allocation: &Allocation,
     limit: i64,
 ) -> sqlx::Result<Vec<String>> {

@@ -7,8 +7,8 @@ use sqlx::PgConnection;
 
 use super::as_of::Error;
 use super::data_status::DataStatus;
+use super::onprem_unit_cost_parts::{OwnedPrice, owned_price};
 use super::over_time::{Series, Step};
-use super::owned_price::{OwnedPrice, owned_price};
 use super::shared_movement::{SharedMovement, TeamParts, shared_movements};
 use super::snapshot::{months, teams};
 use super::statement::{Cents, Finality, Restated, months_in_cents, restated_months};

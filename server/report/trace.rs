@@ -49,7 +49,7 @@ pub struct Trace {
     pub delivered_at: DateTime<Utc>,
     /// Who handed it in. `None`, as whatever else is about deliveries, where the viewer sees their own rows only.
     pub delivered_by: Option<String>,
-    /// Whether the ledger counts the charge now; else it was superseded, undone, or never published.
+    /// Whether the ledger counts the charge now; else it was replaced, undone, or never published.
     pub is_counted: bool,
     /// From when to when it counted.
     pub counted: Vec<Counted>,

@@ -16,7 +16,7 @@ use super::statement::{Cents, month_in_cents, months_in_cents};
 use super::sums::{items_source_of, keys_source_of};
 use super::{Answers, ChargesAndCredits, DataStatus, Days, Filter, Group, Grouping, Question, Spend};
 use crate::accelerator::accelerator_hours;
-use crate::allocation::{Attributor, Facts, KeyRow, MonthConfiguration, Neighbours, Suggestion, suggest};
+use crate::allocation::{Facts, KeyRow, MonthConfiguration, Neighbours, RuleEngine, Suggestion, suggest};
 use crate::money::Decimal;
 use crate::period::{BillingMonth, Period};
 
@@ -296,7 +296,7 @@ fn owned(
     unallocated: &ChargesAndCredits,
 ) -> sqlx::Result<Vec<UnallocatedKey>> {
     // A pattern that is none is refused before it is kept.
-    let attributor = Attributor::new(configuration).map_err(|error| sqlx::Error::Decode(error.into()))?;
+    let attributor = RuleEngine::new(configuration).map_err(|error| sqlx::Error::Decode(error.into()))?;
     let key = |(key, facts): &(UnallocatedKey, Facts)| {
         let mut key = key.clone();
         key.share = unallocated.share(key.cost);

@@ -45,7 +45,6 @@ mod overview;
 mod page_cache;
 mod password;
 mod people;
-mod prepare;
 mod prices;
 mod question;
 mod rates;
@@ -58,6 +57,7 @@ mod storage;
 mod table;
 mod teams;
 mod variance;
+mod warm_up;
 mod words;
 
 pub use downloads::Downloads;

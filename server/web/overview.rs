@@ -417,7 +417,7 @@ impl Shown {
 
     /// The last day that a provider states, of the month that is shown.
     fn last_day(&self, group: &Group) -> Option<String> {
-        Some(self.days_of(group)?.through.format("%-d %b").to_string())
+        Some(self.days_of(group)?.through.format("%b %-d").to_string())
     }
 
     /// How final a provider's month is: a word and its look.

@@ -9,7 +9,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
 
 use super::connections::{self, Limits};
-use super::prepare::prepare;
+use super::warm_up::prepare;
 use super::{App, paths, router};
 use crate::accounts::setup;
 use crate::allocation;

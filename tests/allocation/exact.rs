@@ -241,14 +241,14 @@ impl Asked {
 async fn ask(db: &mut PgConnection, by: Grouping, asked: &Asked, filters: Vec<Filter>) -> Spend {
     let period = "2026-08..2026-09".parse().unwrap();
     let question = Question { by, filters, ..asked.during(period) };
-    report::spend(db, &question).await.unwrap()
+    Answers::default().priced_spend(db, &question).await.unwrap()
 }
 
 fn total(spend: &Spend) -> Decimal {
     spend.total.as_ref().map(|total| total.amount).unwrap_or_default()
 }
 
-/// Hours paid for, and hours owned.
+/// Cloud GPU-hours, and on-prem GPU-hours.
 fn hours(spend: &Spend) -> [Decimal; 2] {
     [spend.accelerator_hours, spend.owned_hours]
 }
@@ -264,7 +264,7 @@ async fn statements_sum_to_the_cent(db: &mut PgConnection, asked: &Asked, seed: 
         let mut unallocated = Decimal::ZERO;
         for month in question.period.months() {
             let of_month = Question { period: month.into(), ..question.clone() };
-            whole += total(&report::spend(db, &of_month).await.unwrap()).round(2);
+            whole += total(&Answers::default().priced_spend(db, &of_month).await.unwrap()).round(2);
             let cents = report::month_in_cents(db, &answers, &of_month).await.unwrap();
             unallocated += cents.get(&None).copied().unwrap_or_default().total;
         }

@@ -3,7 +3,7 @@
 use gpuledger::accounts::Viewer;
 use gpuledger::allocation::{Edit, Entry, FixedShare, Months, Recipient, Split, Target, Team};
 use gpuledger::changes::Document as _;
-use gpuledger::report::{self, CostMetric, Filter, Grouping, Question, Spend};
+use gpuledger::report::{Answers, CostMetric, Filter, Grouping, Question, Spend};
 use sqlx::{AssertSqlSafe, PgConnection, PgPool};
 
 use crate::support::configuration::{change, pool, rule, team, to_pool, write};
@@ -46,7 +46,7 @@ async fn ask(
         filters,
         ..Question::of(period.parse().unwrap(), viewer)
     };
-    report::spend(db, &question).await.unwrap()
+    Answers::default().priced_spend(db, &question).await.unwrap()
 }
 
 fn groups(spend: &Spend) -> Vec<(&str, String)> {
@@ -203,7 +203,7 @@ async fn a_page_as_of_an_earlier_step_allocates_as_it_did_then(db: PgPool) {
         sequence: Some(before.sequence),
         ..Question::of("2026-09".parse().unwrap(), Viewer::Everything)
     };
-    let again = report::spend(&mut db, &question).await.unwrap();
+    let again = Answers::default().priced_spend(&mut db, &question).await.unwrap();
     assert_eq!(groups(&again), groups(&before));
 }
 
@@ -294,6 +294,6 @@ async fn what_nobody_used_for_a_month_is_forgotten_and_made_again(db: PgPool) {
         sequence: Some(before.sequence),
         ..Question::of("2026-09".parse().unwrap(), Viewer::Everything)
     };
-    let again = report::spend(&mut db, &question).await.unwrap();
+    let again = Answers::default().priced_spend(&mut db, &question).await.unwrap();
     assert_eq!(groups(&again), groups(&before));
 }

@@ -1,4 +1,4 @@
-//! An organization rents machines and has some of its own: hours paid for and hours owned are distinguished on every page.
+//! An organization rents machines and has some of its own: cloud GPU-hours and on-prem GPU-hours are distinguished on every page.
 
 use axum::http::StatusCode;
 use gpuledger::accounts::Role;
@@ -69,7 +69,7 @@ async fn ask(app: &mut TestApp, address: &str) -> Value {
     serde_json::from_str(&answer.body).unwrap()
 }
 
-/// What a group costs, its hours paid for and what each cost, its hours owned.
+/// What a group costs, its cloud GPU-hours and what each cost, its on-prem GPU-hours.
 fn figures(groups: &Value) -> Vec<Value> {
     let figures = |group: &Value| {
         let cost = group["cost"].get("amount").unwrap_or(&group["cost"]).as_str().unwrap();
@@ -227,7 +227,7 @@ async fn who_is_charged_is_told_of_both(db: PgPool) {
     assert_eq!(vision["direct"]["owned_hours"], "192");
     let page = finance.get("/teams/vision/2026-09").await.body;
     let described = html::texts(&page, "dl.figures > div");
-    assert!(described.contains(&"Per on-prem GPU-hourUSD2.60 everyone 5.21".to_owned()), "{described:?}");
+    assert!(described.contains(&"Per on-prem GPU-hourUSD2.60 organization 5.21".to_owned()), "{described:?}");
     let csv = finance.get("/teams/vision/2026-09.csv").await.body;
     assert!(csv.contains("direct,pricing,Owned,Owned,0,USD,0.000000,0,0,192,"), "{csv}");
 
@@ -238,7 +238,7 @@ async fn who_is_charged_is_told_of_both(db: PgPool) {
     assert_eq!((&racks["weight"], &racks["sum_of_weights"]), (&json!("200.000000"), &json!("400.000000")));
     assert_eq!(racks["weighs"], "accelerator-hours, paid for and owned alike");
     let page = finance.get("/teams/vision/2026-09/statement").await.body;
-    assert!(page.contains("On-prem GPU-hours") && page.contains("paid for and owned alike"));
+    assert!(page.contains("On-prem GPU-hours") && page.contains("cloud and on-prem GPU-hours"));
     let csv = finance.get("/teams/vision/2026-09/statement.csv").await.body;
     assert!(
         csv.lines().last().unwrap().starts_with("vision,total,Total,,,8,192,")

@@ -203,7 +203,7 @@ async fn two_files_of_one_month_chosen_together_are_asked_about(db: PgPool) {
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn a_page_can_be_asked_as_of_a_sequence(db: PgPool) {
     use gpuledger::accounts::Viewer;
-    use gpuledger::report::{CostMetric, Grouping, Question, spend};
+    use gpuledger::report::{Answers, CostMetric, Grouping, Question};
     let ledger = TestLedger::new(db);
     ledger.deliver("a.csv", Focus::new().hour("acme", "s1", "2026-09-05T10", "10", "vision")).await;
     ledger.deliver("b.csv", Focus::new().hour("acme", "s1", "2026-09-05T10", "12", "vision")).await;
@@ -216,7 +216,7 @@ async fn a_page_can_be_asked_as_of_a_sequence(db: PgPool) {
             sequence,
             ..Question::of("2026-09".parse().unwrap(), Viewer::Everything)
         };
-        totals.push(spend(&mut db, &question).await.unwrap().total.unwrap().amount);
+        totals.push(Answers::default().priced_spend(&mut db, &question).await.unwrap().total.unwrap().amount);
     }
     assert_eq!(totals, [dec("10"), dec("12"), dec("12")]);
 }

@@ -117,7 +117,7 @@ fn what_the_page_warns_of_is_printed_with_field_and_line() {
         .replace("price = 6.88 }", old);
     let described = String::from_utf8(compare(&text, &[]).stderr).unwrap();
     for expected in [
-        "option[0].place[0].on_demand.date (line 12): 2023-07-31: that is ",
+        "option[0].place[0].on_demand.date (line 12): 2023-07-31: this price is ",
         "days old; update it",
         "option[0].place[0].on_demand.price (line 12): 98.32: ",
         "is it the price of a whole machine?",

@@ -2,7 +2,7 @@
 
 use gpuledger::accounts::Viewer;
 use gpuledger::ledger::{Decision, WhenUnsure};
-use gpuledger::report::{self, Answers, CostMetric, Grouping, Question, Step};
+use gpuledger::report::{Answers, CostMetric, Grouping, Question, Step};
 use sqlx::PgPool;
 
 use crate::support::{Focus, TestLedger};
@@ -18,11 +18,11 @@ async fn remembered(ledger: &TestLedger, answers: &Answers) -> Vec<String> {
     let mut seen = Vec::new();
     for by in Grouping::FIXED.into_iter().chain([Grouping::Tag("team".into())]) {
         let question = question("2026-09", by);
-        let asked = report::spend(&mut db, &question).await.unwrap();
+        let asked = Answers::default().priced_spend(&mut db, &question).await.unwrap();
         let remembered = answers.spend(&mut db, &question).await.unwrap();
         let json = |spend| serde_json::to_string(spend).unwrap();
         assert_eq!(json(&remembered), json(&asked));
-        let series = report::over_time(&mut db, &question, Step::Day, &asked, 2).await.unwrap();
+        let series = Answers::default().over_time(&mut db, &question, Step::Day, &asked, 2).await.unwrap();
         let known = answers.over_time(&mut db, &question, Step::Day, &asked, 2).await.unwrap();
         assert_eq!((&known.buckets, &known.groups), (&series.buckets, &series.groups));
         let total: gpuledger::money::Decimal =

@@ -9,7 +9,7 @@ use gpuledger::allocation::{Entry, Split, Target};
 use gpuledger::generate::{self, Format, Plan};
 use gpuledger::ledger::WhenUnsure;
 use gpuledger::money::Decimal;
-use gpuledger::report::{self, Charges, CostMetric, Filter, Grouping, Order, Page, Question};
+use gpuledger::report::{self, Answers, Charges, CostMetric, Filter, Grouping, Order, Page, Question};
 use sqlx::PgPool;
 
 use crate::support::configuration::{pool, rule, team, to_pool, write};
@@ -26,9 +26,9 @@ fn question(filters: Vec<Filter>) -> Question {
 async fn page(ledger: &TestLedger, question: &Question, first: i64, size: i64) -> Charges {
     let mut db = ledger.db.acquire().await.unwrap();
     let by_provider = Question { by: Grouping::Provider, ..question.clone() };
-    let spend = report::spend(&mut db, &by_provider).await.unwrap();
+    let spend = Answers::default().priced_spend(&mut db, &by_provider).await.unwrap();
     let page = Page { first, size };
-    report::charges(&mut db, question, &spend, None, page).await.unwrap().unwrap()
+    Answers::default().charges(&mut db, question, &spend, None, page).await.unwrap().unwrap()
 }
 
 /// Walks through all pages; each charge is met once, and they sum to the total.
@@ -96,11 +96,11 @@ async fn list_of_charges_has_no_part_of_shared_costs_where_none_are_divided(db: 
     ledger.deliver("acme.csv", Focus::new().hour("acme", "s1", "2026-09-05T10", "10", "x")).await;
     let mut db = ledger.db.acquire().await.unwrap();
     let question = Question { by: Grouping::Provider, ..question(Vec::new()) };
-    let mut spend = report::spend(&mut db, &question).await.unwrap();
+    let mut spend = Answers::default().priced_spend(&mut db, &question).await.unwrap();
     // A spend that disagrees with its charges is no part of shared costs.
     spend.total.as_mut().unwrap().amount += 3.into();
     let page = Page { first: 0, size: report::PAGE_SIZE };
-    let found = report::charges(&mut db, &question, &spend, None, page).await.unwrap().unwrap();
+    let found = Answers::default().charges(&mut db, &question, &spend, None, page).await.unwrap().unwrap();
     assert_eq!((found.shared, found.whole()), (Decimal::ZERO, 10.into()));
 }
 

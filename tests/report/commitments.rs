@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use gpuledger::accounts::Viewer;
 use gpuledger::allocation::{self, Target};
 use gpuledger::money::Decimal;
-use gpuledger::report::{self, CostMetric, Filter, Grouping, Question, Spend};
+use gpuledger::report::{Answers, CostMetric, Filter, Grouping, Question, Spend};
 use sqlx::PgPool;
 
 use crate::support::configuration::{rule, team, write};
@@ -70,7 +70,7 @@ async fn ask(
     let filters = filters.into_iter().chain([account]).collect();
     let question =
         Question { by, cost, filters, ..Question::of("2026-09".parse().unwrap(), Viewer::Everything) };
-    report::spend(&mut db, &question).await.unwrap()
+    Answers::default().priced_spend(&mut db, &question).await.unwrap()
 }
 
 fn groups(spend: &Spend) -> BTreeMap<String, String> {
@@ -140,7 +140,7 @@ async fn an_hour_costs_the_same_whichever_format_its_month_came_in(db: PgPool) {
         ..Question::of("2026-09".parse().unwrap(), Viewer::Teams(vec!["vision".into()]))
     };
     for by in [Grouping::Team, Grouping::CommitmentStatus, Grouping::Day] {
-        let spend = report::spend(&mut db, &by_team(by.clone())).await.unwrap();
+        let spend = Answers::default().priced_spend(&mut db, &by_team(by.clone())).await.unwrap();
         assert_eq!(spend.unused_commitment.unwrap().amount, 800.into(), "by {by}");
         assert_eq!(spend.cost_per_accelerator_hour, Some("4.49".parse().unwrap()), "by {by}");
     }

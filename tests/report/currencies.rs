@@ -4,7 +4,7 @@ use gpuledger::accounts::Viewer;
 use gpuledger::audit::Actor;
 use gpuledger::exchange::{self, Rate};
 use gpuledger::money::{Currency, Decimal};
-use gpuledger::report::{self, Grouping, Question, Spend, Step};
+use gpuledger::report::{self, Answers, Grouping, Question, Spend, Step};
 use sqlx::PgPool;
 
 use crate::support::{Focus, TestLedger, now};
@@ -20,10 +20,10 @@ fn in_usd(period: &str) -> Question {
 
 async fn spend(ledger: &TestLedger, question: &Question) -> Spend {
     let mut db = ledger.db.acquire().await.unwrap();
-    let spend = report::spend(&mut db, question).await.unwrap();
+    let spend = Answers::default().priced_spend(&mut db, question).await.unwrap();
     let sum: Decimal = spend.groups.iter().map(|group| group.cost.amount).sum();
     assert_eq!(Some(sum), spend.total.as_ref().map(|total| total.amount), "groups sum to the total");
-    let series = report::over_time(&mut db, question, Step::Month, &spend, 3).await.unwrap();
+    let series = Answers::default().over_time(&mut db, question, Step::Month, &spend, 3).await.unwrap();
     let drawn: Decimal = series.groups.iter().flat_map(|(_, costs)| costs).copied().sum();
     assert_eq!(drawn, sum, "the chart sums to the total");
     spend
@@ -173,7 +173,7 @@ async fn what_a_period_is_compared_with_and_no_rate_converts_is_named(db: PgPool
     let [left_out] = &spend.previous_unconverted[..] else { panic!("{:?}", spend.previous_unconverted) };
     assert_eq!((left_out.month.to_string().as_str(), left_out.cost.currency.as_str()), ("2026-08", "EUR"));
     let mut db = ledger.db.acquire().await.unwrap();
-    let variance = report::variance(&mut db, &in_usd("2026-09")).await.unwrap();
+    let variance = Answers::default().variance(&mut db, &in_usd("2026-09")).await.unwrap();
     assert_eq!(variance.previous_unconverted, spend.previous_unconverted);
 }
 
@@ -217,7 +217,8 @@ async fn a_product_of_more_digits_than_an_amount_holds_is_rounded_at_its_end(db:
 
     let mut db = ledger.db.acquire().await.unwrap();
     let page = report::Page { first: 0, size: 10 };
-    let charges = report::charges(&mut db, &in_usd("2026-09"), &spend, None, page).await.unwrap().unwrap();
+    let charges =
+        Answers::default().charges(&mut db, &in_usd("2026-09"), &spend, None, page).await.unwrap().unwrap();
     assert_eq!((charges.total, charges.shared), (spend.total.unwrap().amount, Decimal::ZERO));
 }
 
@@ -247,7 +248,7 @@ async fn unconverted_amount_beside_a_comparison_with_some_days_is_of_these_days(
         };
         let question = Question { filters, ..in_usd("2026-09") };
         let mut db = ledger.db.acquire().await.unwrap();
-        let spend = report::spend(&mut db, &question).await.unwrap();
+        let spend = Answers::default().priced_spend(&mut db, &question).await.unwrap();
         let amounts = |left_out: &[report::Unconverted]| {
             left_out.iter().map(|it| it.cost.amount.normalize().to_string()).collect::<Vec<_>>()
         };
@@ -255,7 +256,7 @@ async fn unconverted_amount_beside_a_comparison_with_some_days_is_of_these_days(
         let expected: Vec<String> = left_out.into_iter().map(str::to_owned).collect();
         assert_eq!(amounts(&spend.previous_unconverted), expected, "{days:?}");
         assert!(spend.unconverted.is_empty());
-        let variance = report::variance(&mut db, &question).await.unwrap();
+        let variance = Answers::default().variance(&mut db, &question).await.unwrap();
         assert_eq!(amounts(&variance.previous_unconverted), expected, "{days:?}");
     }
 }

@@ -6,7 +6,7 @@ use std::io::BufWriter;
 use gpuledger::accounts::Viewer;
 use gpuledger::generate::{self, Format, Plan};
 use gpuledger::ledger::{self, Decision, WhenUnsure};
-use gpuledger::report::{self, Answers, CostMetric, Filter, Grouping, Question, Step};
+use gpuledger::report::{Answers, CostMetric, Filter, Grouping, Question, Step};
 use serde::Serialize;
 use sqlx::PgPool;
 
@@ -75,13 +75,13 @@ async fn prepared_months_answer_as_rollups_do(db: PgPool) {
     let answers = prepared(&ledger).await;
     let mut db = ledger.db.acquire().await.unwrap();
     for question in questions() {
-        let asked = report::spend(&mut db, &question).await.unwrap();
+        let asked = Answers::default().priced_spend(&mut db, &question).await.unwrap();
         assert_eq!(json(&answers.spend(&mut db, &question).await.unwrap()), json(&asked), "{question:?}");
         if question.cost == CostMetric::Billed {
             continue;
         }
         for step in [Step::Day, Step::Month] {
-            let series = report::over_time(&mut db, &question, step, &asked, 3).await.unwrap();
+            let series = Answers::default().over_time(&mut db, &question, step, &asked, 3).await.unwrap();
             let known = answers.over_time(&mut db, &question, step, &asked, 3).await.unwrap();
             assert_eq!((&known.buckets, &known.groups), (&series.buckets, &series.groups), "{question:?}");
         }
@@ -114,7 +114,7 @@ async fn month_that_was_stated_anew_is_right_before_it_is_prepared_again(db: PgP
     let mut db = ledger.db.acquire().await.unwrap();
     let question =
         Question { by: Grouping::Account, ..Question::of("2026-09".parse().unwrap(), Viewer::Everything) };
-    let asked = report::spend(&mut db, &question).await.unwrap();
+    let asked = Answers::default().priced_spend(&mut db, &question).await.unwrap();
     assert!(asked.groups.iter().any(|group| group.key.as_deref() == Some("b1")), "{asked:?}");
     assert_eq!(json(&answers.spend(&mut db, &question).await.unwrap()), json(&asked));
     let sequence = ledger::sequence(&mut db).await.unwrap();

@@ -7,7 +7,7 @@ use gpuledger::accounts::Viewer;
 use gpuledger::allocation::{Entry, Split, Target};
 use gpuledger::generate::{self, Format, Plan};
 use gpuledger::ledger::{Decision, WhenUnsure};
-use gpuledger::report::{self, CostMetric, FIRST, Filter, Group, Grouping, Page, Question, Spend, Step};
+use gpuledger::report::{Answers, CostMetric, FIRST, Filter, Group, Grouping, Page, Question, Spend, Step};
 use sqlx::PgPool;
 
 use crate::support::configuration::{pool, rule, team, to_pool, write};
@@ -45,7 +45,7 @@ fn september(viewer: &Viewer, filters: &[Filter]) -> Question {
 }
 
 async fn spend(ledger: &TestLedger, question: &Question) -> Spend {
-    report::spend(&mut ledger.db.acquire().await.unwrap(), question).await.unwrap()
+    Answers::default().priced_spend(&mut ledger.db.acquire().await.unwrap(), question).await.unwrap()
 }
 
 /// A machine, something without accelerators, and what names no resource.
@@ -81,15 +81,16 @@ async fn answers(ledger: &TestLedger, filters: &[Vec<Filter>]) -> Vec<String> {
                 (Some(Grouping::Team), CostMetric::Effective),
             ] {
                 let asked = Question { then, cost, ..question.clone() };
-                let spend = report::spend(&mut db, &asked).await.unwrap();
-                let series = report::over_time(&mut db, &asked, Step::Day, &spend, 3).await.unwrap();
+                let spend = Answers::default().priced_spend(&mut db, &asked).await.unwrap();
+                let series =
+                    Answers::default().over_time(&mut db, &asked, Step::Day, &spend, 3).await.unwrap();
                 found.push(format!("{asked:?}: {}", serde_json::to_string(&spend).unwrap()));
                 found.push(format!("{asked:?}: {:?} {:?}", series.buckets, series.groups));
             }
             let by_provider = Question { by: Grouping::Provider, ..question.clone() };
-            let spend = report::spend(&mut db, &by_provider).await.unwrap();
+            let spend = Answers::default().priced_spend(&mut db, &by_provider).await.unwrap();
             let page = Page { first: 0, size: 5_000 };
-            let listed = report::charges(&mut db, &by_provider, &spend, None, page).await.unwrap();
+            let listed = Answers::default().charges(&mut db, &by_provider, &spend, None, page).await.unwrap();
             let mut listed =
                 listed.map(|it| (it.count, it.total.normalize(), it.shared.normalize(), it.lines));
             // Long lists have another order where the charges themselves are sorted.

@@ -2,7 +2,7 @@
 
 use gpuledger::accounts::Viewer;
 use gpuledger::money::Decimal;
-use gpuledger::report::{self, CostMetric, Filter, Grouping, Question, Variance};
+use gpuledger::report::{Answers, CostMetric, Filter, Grouping, Question, Variance};
 use sqlx::PgPool;
 
 use crate::support::{Focus, TestLedger};
@@ -44,8 +44,8 @@ async fn ask(ledger: &TestLedger, filters: Vec<Filter>) -> Variance {
     let mut db = ledger.db.acquire().await.unwrap();
     let period = "2026-09".parse().unwrap();
     let question = Question { cost: CostMetric::Billed, filters, ..Question::of(period, Viewer::Everything) };
-    let variance = report::variance(&mut db, &question).await.unwrap();
-    let spend = report::spend(&mut db, &question).await.unwrap();
+    let variance = Answers::default().variance(&mut db, &question).await.unwrap();
+    let spend = Answers::default().priced_spend(&mut db, &question).await.unwrap();
     assert_eq!(variance.total, spend.total);
     assert_eq!(variance.previous, spend.previous);
     let change = variance.total.as_ref().unwrap().amount - variance.previous.as_ref().unwrap().amount;

@@ -285,7 +285,7 @@ async fn everyone_can_read_who_may_do_what(db: PgPool) {
             .contains("Your role is lead: the spend of their teams, that is research")
     );
     let spend = html::texts(&page.body, "tbody tr:first-child td");
-    assert_eq!(spend, ["yes", "yes", "rows of their teams only", "reads it"]);
+    assert_eq!(spend, ["yes", "yes", "rows of their teams only", "read"]);
     let audit = html::texts(&page.body, "tbody tr:last-child td");
     assert_eq!(audit, ["yes", "no", "no", "no"]);
 }

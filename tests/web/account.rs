@@ -105,7 +105,7 @@ async fn it_shows_sessions_and_ends_them(db: PgPool) {
     }
     let page = app.get("/account").await;
     assert_eq!(html::texts(&page.body, "#sessions tbody tr").len(), 4);
-    assert_eq!(html::texts(&page.body, "#sessions tbody tr:last-child td:last-child"), ["this one"]);
+    assert_eq!(html::texts(&page.body, "#sessions tbody tr:last-child td:last-child"), ["this browser"]);
     assert_eq!(html::texts(&page.body, "#sessions tbody td:nth-child(2)")[0], "192.0.2.7");
 
     app.submit("/account", "/account/sessions/2/end", &[]).await;

@@ -89,7 +89,7 @@ async fn labels_become_teams_and_a_rule_gives_them_their_charges(db: PgPool) {
     assert_eq!(by_team(&mut admin).await, strings(&[("Unallocated", "110")]));
     let number = html::attributes(&preview.body, "form[action$='/apply']", "action")[0].clone();
     let applied = sent(&mut admin, &number, &[("reason", "the beginning")]).await;
-    assert!(html::text(&applied.body, "main").contains("Because: the beginning"));
+    assert!(html::text(&applied.body, "main").contains("Reason: the beginning"));
     assert_eq!(
         by_team(&mut admin).await,
         strings(&[("Vision", "80"), ("speech", "20"), ("Unallocated", "10")])
@@ -101,8 +101,7 @@ async fn labels_become_teams_and_a_rule_gives_them_their_charges(db: PgPool) {
     let undo = number.replace("apply", "undo");
     let undone = sent(&mut admin, &undo, &[("reason", "the accounts come first")]).await;
     assert!(
-        html::text(&undone.body, "main")
-            .contains("by admin@example.org, as version 5. Because: the accounts")
+        html::text(&undone.body, "main").contains("by admin@example.org, as version 5. Reason: the accounts")
     );
     assert_eq!(by_team(&mut admin).await, strings(&[("Unallocated", "110")]));
     let changes = admin.get("/changes").await;
@@ -157,7 +156,7 @@ async fn finance_proposes_and_an_administrator_applies(db: PgPool) {
     // Proposed, it is on the overview of who decides, and its author sees how it stands.
     sent(&mut finance, "/changes/allocation/1/propose", &[("reason", &why[0])]).await;
     let overview = html::text(&admin.get("/overview").await.body, "main");
-    assert!(overview.contains("1 proposed change of the allocation waits for you."), "{overview}");
+    assert!(overview.contains("1 proposed change to allocation is waiting for your review."), "{overview}");
     let waiting = admin.get("/changes?status=proposed").await;
     assert!(html::text(&waiting.body, "tbody tr").contains("they asked"));
     let own = finance.get("/changes?by=finance%40example.org").await;
@@ -367,7 +366,7 @@ async fn a_lead_sees_the_charges_of_their_teams_and_no_row_of_what_is_shared(db:
         assert_eq!(lead.get(&format!("/charges/1/0/{row}")).await.status.as_u16(), status, "row {row}");
     }
     let owner = html::text(&lead.get("/charges/1/0/1").await.body, "main");
-    assert!(owner.contains("Owner TeamVision Byrule “everything”"), "{owner}");
+    assert!(owner.contains("Owner TeamVision Allocated byrule “everything”"), "{owner}");
     for address in
         ["/rules", "/shared-costs", "/organization/teams", "/labels/team", "/changes", "/changes/1"]
     {

@@ -215,7 +215,7 @@ async fn what_cannot_be_is_refused_with_the_reason_and_nothing_changes(db: PgPoo
         (
             "currency",
             "CHF",
-            "no rate into CHF for EUR in September 2026; USD in August 2026, September 2026.",
+            "No exchange rate to CHF for EUR in September 2026; USD in August 2026, September 2026.",
         ),
     ] {
         let answer = finance.submit(PAGE, PAGE, &with(&good, field, value)).await;

@@ -82,7 +82,7 @@ pub async fn change(app: &mut TestApp, title: &str, changed: &[(&str, &str)]) ->
     app.submit(&address, &address, &fields).await
 }
 
-/// Costs of September by what they are grouped by, the largest first, with hours owned in all.
+/// Costs of September by what they are grouped by, the largest first, with on-prem GPU-hours in all.
 async fn spend(app: &mut TestApp, by: &str) -> Value {
     let answer = ask(app, &format!("/spend/2026-09.json?by={by}")).await;
     let groups: Vec<Value> = answer["groups"]

@@ -319,8 +319,8 @@ async fn an_experiment_is_renamed_assigned_and_merged_on_its_page(db: PgPool) {
     let at_once = [("into", "seg-2"), ("do", "save")];
     let warned = admin.submit("/experiments/seg-1", "/experiments/seg-1/merge", &at_once).await;
     let said = html::text(&admin.get(warned.location()).await.body, ".notice");
-    assert!(said.contains("for Old segmentation pays Research 96.01"), "{said}");
-    assert!(said.contains("for Second segmentation pays Research 20.00 and Nlp 10.00"), "{said}");
+    assert!(said.contains("Old segmentation is paid by Research 96.01"), "{said}");
+    assert!(said.contains("Second segmentation is paid by Research 20.00 and Nlp 10.00"), "{said}");
 
     // Looked at first, then merged: the bill is the same, and the old address leads to the new one.
     let looked_at =

@@ -400,7 +400,7 @@ async fn an_invoice_that_differs_is_named_until_it_agrees(db: PgPool) {
     let differs: Vec<_> = items.iter().filter(|item| item["kind"] == "invoice").collect();
     assert_eq!((differs.len(), amount(&differs[0]["difference"])), (1, "10.00".parse().unwrap()));
     let html = finance.get("/overview").await.body;
-    assert!(html.contains("The invoices of NeoCloud acme for August 2026 are 10.00 USD above the ledger."));
+    assert!(html.contains("The invoices of NeoCloud acme for August 2026 are 10.00 USD above its charges."));
     finance.submit(page, page, &invoice("CN-1", "-10")).await;
     assert_eq!(attention(&mut finance).await.len(), before);
 }

@@ -98,7 +98,7 @@ async fn what_moves_is_told_gross_by_month_and_in_one_currency(db: PgPool) {
 
     let page = admin.get(&change).await.body;
     let notices = html::texts(&page, ".notice");
-    assert!(notices[0].contains("August 2026: 70.00 USD changes hands"), "{notices:?}");
+    assert!(notices[0].contains("August 2026: 70.00 USD net change between teams"), "{notices:?}");
     assert!(notices[1].contains("August 2026: 50.00 EUR"), "{notices:?}");
     let by_month = html::texts(&page, "[aria-label='By month'] tr");
     assert!(by_month[1].ends_with("Provisional155.00−30.00125.00"), "{by_month:?}");

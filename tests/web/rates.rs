@@ -48,7 +48,7 @@ async fn an_entered_rate_converts_the_month_and_is_named_on_it(db: PgPool) {
     let answer = finance.submit("/rates", "/rates", &EUR).await;
     assert_eq!((answer.status, answer.location()), (StatusCode::SEE_OTHER, "/rates"));
     let page = finance.get("/rates").await.body;
-    assert!(page.contains("In September 2026 one EUR is 1.0843 USD now."));
+    assert!(page.contains("Saved: in September 2026 one EUR is 1.0843 USD."));
     assert!(!page.contains("September 2026: EUR"));
 
     let month = finance.get("/spend/2026-09?in=USD").await.body;

@@ -354,7 +354,7 @@ async fn a_weight_in_several_currencies_is_told_with_its_rates(db: PgPool) {
         assert_eq!(part["weighs"], "effective direct cost in all currencies, converted into USD");
         let page = finance.get(&format!("/teams/vision/2026-09/statement{query}")).await;
         let said = html::text(&page.body, "main");
-        let sum = "Weight of Vision by direct cost: 100.00 USD + 50.00 EUR × 1.1 = 155.00 USD.";
+        let sum = "Weight of Vision, divided by direct cost: 100.00 USD + 50.00 EUR × 1.1 = 155.00 USD.";
         let rate = "In September 2026 one EUR is 1.1 USD (test).";
         assert!(said.contains(sum), "{said}");
         // Where everything is converted the rates stand at the end.
@@ -410,9 +410,9 @@ async fn what_was_final_as_something_else_is_said_on_the_statement(db: PgPool) {
     );
     let page = finance.get(statement).await.body;
     let said = html::text(&page, ".facts");
-    assert!(said.contains(&format!("it was 100.00 as of version {sequence}")), "{said}");
+    assert!(said.contains(&format!("100.00 when its bills were final (version {sequence})")), "{said}");
     // What made it so is named, and one is led there; its lead hears what kind of thing it was.
-    assert!(said.contains("By the allocation: a change"), "{said}");
+    assert!(said.contains("Changed by the allocation: a change"), "{said}");
     assert_eq!(described["causes"].as_array().unwrap().len(), 1);
     assert_eq!(described["causes"][0]["reason"], "because");
     assert!(html::attributes(&page, ".facts a", "href").contains(&"/changes/2".to_owned()), "{page}");
@@ -581,7 +581,7 @@ async fn a_part_of_a_shared_cost_changes_with_all_of_it_or_with_the_share(db: Pg
     }
     let page = finance.get("/teams/vision/2026-09").await.body;
     let why = html::text(&page, "#why");
-    assert!(why.contains("Shared: support") && why.contains("all of it +"), "{why}");
+    assert!(why.contains("Shared: support") && why.contains("total cost +"), "{why}");
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

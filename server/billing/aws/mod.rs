@@ -39,7 +39,7 @@
 //! - `Net…` columns are not read: private discounts arrive as rows of their own, and both would count twice.
 //! - `BlendedCost` is never read.
 //!
-//! Metered hours are hours paid for. Not metered though they are usage: `Reservation:` and `DedicatedRes:`
+//! Metered hours are cloud GPU-hours. Not metered though they are usage: `Reservation:` and `DedicatedRes:`
 //! (capacity that is billed under the instance or as `UnusedBox:`), and what is sold per instance hour
 //! beside the instance: `SoftwareUsage:`, `EBSOptimized:`, `CPUCredits:`. Rows of split cost allocation
 //! (`EKSPod-EC2`, `ECSTask-EC2` …) are skipped: the instance's own row remains and carries the cost.

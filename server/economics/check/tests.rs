@@ -205,7 +205,7 @@ place = [{{ owned = {{ gpus = 8, machines = {{ {machines} }} }} }}]
         ),
         (
             "cost_of_capital = 0.2",
-            "cost_of_capital (line 7): 0.2: has no effect in this option: remove it; the cost of capital",
+            "cost_of_capital (line 7): 0.2: has no effect in this option: remove it; the scenario sets the cost of capital",
         ),
         (
             "utilization = 0.5",

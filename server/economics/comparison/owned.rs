@@ -160,7 +160,7 @@ impl OwnedBase {
         self.generations.iter().map(Lived::total).sum()
     }
 
-    /// GPU-hours owned, in those of the first generation.
+    /// On-prem GPU-hours, in those of the first generation.
     pub(super) fn hours(&self) -> Decimal {
         let hours = |it: &Lived| {
             let worth = product(&[count(it.machines.gpus), it.worth]);

@@ -319,7 +319,7 @@ on_demand = { price = "6.88", path = { by = "decline", yearly = 0.1 } }"#,
                 "machines.staff (line 17): found 3, enter a table",
             ),
             ("name = \"training\"", "name = 5", "work[0].name (line 6): found 5, enter a text in quotes"),
-            ("nvidia-h100-sxm", "h100", "work[0].accelerator (line 7): h100: expected the id"),
+            ("nvidia-h100-sxm", "h100", "work[0].accelerator (line 7): h100: expected an accelerator ID"),
         ] {
             let text = SMALL.replacen(from, to, 1);
             assert_ne!(text, SMALL, "{from}");

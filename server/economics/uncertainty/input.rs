@@ -172,7 +172,7 @@ fn input(range: &Range, pointer: String, label: String, value: Decimal) -> Input
 
 /// The document without the hours that it asks for, and with what is uncertain about it and stands nowhere: how much work
 /// spot does again, where that follows from how often it is taken away; and times what a price list, a table of what used
-/// machines go for, and a measurement of what a node simulations say.
+/// machines go for, and a measurement of what a node draws say.
 fn tree(scenario: &Scenario) -> Value {
     let mut scenario = scenario.clone();
     // Thousands of measured hours need not be looked through.

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::interval::{apportioned, start_of};
-use super::{MeterLocation, PueByMonth, Reading};
+use super::{MeterLocation, Pue, Reading};
 use crate::money::Decimal;
 use crate::period::BillingMonth;
 
@@ -53,7 +53,7 @@ pub fn peak(
     month: BillingMonth,
     readings: &[Reading],
     at: MeterLocation,
-    pue: &PueByMonth,
+    pue: Pue,
     window: Window,
 ) -> Option<Peak> {
     let length = window.seconds();
@@ -79,14 +79,13 @@ pub fn peak(
     // The first of several that are as high.
     let (window_of_peak, kwh) = sums.into_iter().reduce(|most, it| if it.1 > most.1 { it } else { most })?;
     let measured = kwh.times(60 / window.minutes());
-    let kw = at.facility(measured, month.first_day(), pue).normalize();
+    let kw = at.facility(measured, pue).normalize();
     Some(Peak { kw, from: DateTime::from_timestamp(window_of_peak * length, 0), may_be_higher })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::onprem::power::Pue;
 
     fn reading(meter: &str, from: &str, until: &str, kwh: &str) -> Reading {
         let at = |text: &str| format!("2026-{text}:00Z").parse().unwrap();
@@ -94,8 +93,8 @@ mod tests {
     }
 
     fn described(readings: &[Reading], at: MeterLocation, window: Window) -> String {
-        let pue = Pue::new("1.5".parse().unwrap()).unwrap().into();
-        match peak("2026-09".parse().unwrap(), readings, at, &pue, window) {
+        let pue = Pue::new("1.5".parse().unwrap()).unwrap();
+        match peak("2026-09".parse().unwrap(), readings, at, pue, window) {
             Some(Peak { kw, from, may_be_higher }) => {
                 format!("{kw} {} {may_be_higher}", from.unwrap().format("%d %H:%M"))
             }

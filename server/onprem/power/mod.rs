@@ -22,6 +22,6 @@ pub use interval::PLACES;
 pub use model::Model;
 pub(super) use problem::KILOWATT_PLACES;
 pub use problem::Problem;
-pub use pue::{MeasuredPue, Pue, PueByMonth, measured_pue};
+pub use pue::{MeasuredPue, Pue, measured_pue};
 pub use reading::{Gap, Kind, Reading, ReadingsFile, RefusedReading, Reset, read};
 pub use tariff::{Band, Prices, Tariff, Weekdays};

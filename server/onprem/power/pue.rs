@@ -1,10 +1,9 @@
 //! Power usage effectiveness: what the facility draws for each kWh that reaches the machines.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use chrono::NaiveDate;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::Reading;
 use super::interval::{apportioned, days, seconds_on};
@@ -13,8 +12,7 @@ use crate::money::Decimal;
 use crate::period::BillingMonth;
 
 /// Total energy of the facility over energy of the machines, 1 or more (ISO/IEC 30134-2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "Decimal", into = "Decimal")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pue(Decimal);
 
 /// Beyond this someone wrote percents.
@@ -42,46 +40,6 @@ impl Pue {
     }
 }
 
-impl fmt::Display for Pue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl TryFrom<Decimal> for Pue {
-    type Error = Problem;
-
-    fn try_from(pue: Decimal) -> Result<Self, Problem> {
-        Self::new(pue)
-    }
-}
-
-impl From<Pue> for Decimal {
-    fn from(pue: Pue) -> Self {
-        pue.0
-    }
-}
-
-/// The PUE of each month: what was said of it, or else of all.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PueByMonth {
-    pub otherwise: Pue,
-    #[serde(default)]
-    pub months: BTreeMap<BillingMonth, Pue>,
-}
-
-impl PueByMonth {
-    pub fn of(&self, month: BillingMonth) -> Pue {
-        self.months.get(&month).copied().unwrap_or(self.otherwise)
-    }
-}
-
-impl From<Pue> for PueByMonth {
-    fn from(pue: Pue) -> Self {
-        Self { otherwise: pue, months: BTreeMap::new() }
-    }
-}
-
 /// What meters before and behind the cooling say of a month.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MeasuredPue {
@@ -92,15 +50,6 @@ pub struct MeasuredPue {
     pub facility_kwh: Decimal,
     /// Rounded to six places; `None` where the machines used nothing. Under 1 the meters measure different things.
     pub ratio: Option<Decimal>,
-}
-
-impl MeasuredPue {
-    /// # Errors
-    /// A ratio that is no [`Pue`].
-    pub fn pue(&self) -> Result<Pue, Problem> {
-        let nothing = || Problem::new("it_kwh", self.it_kwh, "energy of the machines above zero");
-        Pue::new(self.ratio.ok_or_else(nothing)?)
-    }
 }
 
 /// The PUE of each month from readings of both kinds, by UTC day.
@@ -167,17 +116,12 @@ mod tests {
             ("1.1234567", false),
         ] {
             assert_eq!(Pue::new(text.parse().unwrap()).is_ok(), is_pue, "{text}");
-            assert_eq!(serde_json::from_str::<Pue>(&format!("\"{text}\"")).is_ok(), is_pue, "{text}");
         }
         let refused = Pue::new("0.99".parse().unwrap()).unwrap_err().to_string();
         assert_eq!(
             refused,
             r#"pue: found "0.99", expected a PUE from 1 to 10 such as 1.3, of at most 6 digits after the point"#
         );
-        let by_month: PueByMonth =
-            serde_json::from_str(r#"{"otherwise":"1.3","months":{"2026-07":"1.45"}}"#).unwrap();
-        let of = |month: &str| by_month.of(month.parse().unwrap()).to_string();
-        assert_eq!((of("2026-06"), of("2026-07")), ("1.3".to_owned(), "1.45".to_owned()));
     }
 
     fn reading(meter: &str, from: &str, until: &str, kwh: i64) -> Reading {
@@ -208,20 +152,15 @@ mod tests {
                 it.days,
                 it.facility_kwh,
                 it.it_kwh,
-                it.pue().unwrap()
+                it.ratio.unwrap().normalize()
             )
         };
         insta::assert_snapshot!(measured.iter().map(line).collect::<Vec<_>>().join("\n"), @r"
         2026-08 1 days 143 / 110 = 1.3
         2026-09 1 days 161 / 124 = 1.298387
         ");
-        let exchanged = measured_pue(&facility, &it);
-        assert!(exchanged.iter().all(|it| it.pue().is_err()));
         let idle = measured_pue(&[reading("a", "09-01T00:00", "09-02T00:00", 0)], &facility);
-        assert_eq!(
-            idle[0].pue().unwrap_err().to_string(),
-            r#"it_kwh: found "0", expected energy of the machines above zero"#
-        );
+        assert_eq!(idle[0].ratio, None);
         assert!(measured_pue(&[], &facility).is_empty() && measured_pue(&it, &[]).is_empty());
     }
 }

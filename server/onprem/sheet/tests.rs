@@ -143,7 +143,7 @@ fn bad_input_is_refused_with_what_was_found_and_expected() {
         (Kind::Clusters, "handle=-1", "handle", "lowercase letters"),
         (Kind::Clusters, "handle=", "handle", "lowercase letters"),
         (Kind::Clusters, "name=@x", "name", "spreadsheets compute"),
-        (Kind::Clusters, "name=", "name", "something"),
+        (Kind::Clusters, "name=", "name", "a value"),
         (Kind::Clusters, &long, "name", "up to 200"),
         (Kind::Clusters, "site=-x", "site", "spreadsheets compute"),
         (Kind::Clusters, "downtime=100", "downtime", "0 to 99%"),
@@ -163,7 +163,7 @@ fn bad_input_is_refused_with_what_was_found_and_expected() {
         (Kind::Tariffs, "bands=mondays 8-20 0.18", "bands", "workdays 8-20"),
         (Kind::Tariffs, "bands=workdays 8-20 0.0000000000001", "bands", "workdays 8-20"),
         (Kind::Tariffs, "time_zone=Berlin", "time_zone", "a time zone"),
-        (Kind::Events, "asset=node|day=2026-05-01|what=move", "to", "something"),
+        (Kind::Events, "asset=node|day=2026-05-01|what=move", "to", "a value"),
         (Kind::Events, "asset=node|day=2026-05-01|what=write-off|units=4-1", "units", "unit numbers"),
     ];
     for (kind, pairs, column, expected) in table {

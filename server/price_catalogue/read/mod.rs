@@ -382,7 +382,7 @@ struct Machine<'a> {
 }
 
 impl Machine<'_> {
-    /// `None` where it comes to nothing for one accelerator.
+    /// `None` where it amounts to nothing for one accelerator.
     fn price(&self, amount: Decimal, is_spot: bool, about: &About) -> Option<Price> {
         let tier = match (is_spot, is_marketplace(self.supplier, self.sku)) {
             (true, _) => Tier::Spot,

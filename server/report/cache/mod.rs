@@ -21,8 +21,8 @@ use super::compared::SameDays;
 use super::completeness::{self, Completeness, rejected_rows};
 use super::hourly::Ways;
 use super::machines::{self, Machine};
+use super::onprem_unit_cost;
 use super::over_time::{self, Days, Series, Step};
-use super::owned_hours;
 use super::reconciliation::{Booked, Reconciliation, booked_of, reconcile};
 use super::snapshot::{Allocation, Names, Snapshot, months, teams};
 use super::spend::{self, Spend};
@@ -37,7 +37,7 @@ use crate::cache::{self, Cache};
 use crate::compute;
 use crate::exchange::{self, Rates};
 use crate::ledger;
-use crate::ledger::{Archived, Visible};
+use crate::ledger::{ActiveImports, Archived};
 use crate::money::Currency;
 use crate::period::{BillingMonth, Period};
 use crate::price_catalogue;
@@ -49,10 +49,10 @@ type Scopes = Option<Arc<Vec<i64>>>;
 /// A question, and what decides its answer.
 type Key = (Question, Snapshot);
 /// What a viewer sees of a period.
-type Seen = (Period, Viewer, Arc<Visible>, Arc<Allocation>);
+type Seen = (Period, Viewer, Arc<ActiveImports>, Arc<Allocation>);
 /// What decides how a month is allocated: what counts in it, its rates, and the version of the configuration. And the day of this
 /// process, on which PostgreSQL was told that it is used: nothing is removed there that was used not long ago.
-type AllocationKey = (BillingMonth, Arc<Visible>, Arc<Rates>, i64, u64);
+type AllocationKey = (BillingMonth, Arc<ActiveImports>, Arc<Rates>, i64, u64);
 
 /// The months and the sequence of a question, and when one of the imports that are active in them was loaded again last.
 type Counted = (BillingMonth, BillingMonth, i64, Option<DateTime<Utc>>);
@@ -75,7 +75,7 @@ pub struct Answers {
     /// Perhaps of one key alone.
     ranked: Cache<(Key, Option<Uuid>), Ranked>,
     charges_and_credits: Cache<Key, MonthChargesAndCredits>,
-    booked: Cache<(Period, Arc<Visible>), Booked>,
+    booked: Cache<(Period, Arc<ActiveImports>), Booked>,
     over_time: Cache<(Key, Step, usize), Series>,
     days: Cache<Key, BTreeMap<Option<String>, Days>>,
     machines: Cache<Key, Vec<Machine>>,
@@ -85,10 +85,10 @@ pub struct Answers {
     /// By sequence: a delivery of another month may correct rows of these.
     completeness: Cache<(Period, Scopes, i64), Vec<Completeness>>,
     /// What counts at a sequence does not change either, but its rows may have been loaded again since.
-    visible: Cache<Counted, Visible>,
+    visible: Cache<Counted, ActiveImports>,
     rates: Cache<(BillingMonth, BillingMonth, i64), Rates>,
     reporting_currency: Cache<i64, Option<Currency>>,
-    same_days: Cache<(Period, Arc<Visible>), Option<Arc<SameDays>>>,
+    same_days: Cache<(Period, Arc<ActiveImports>), Option<Arc<SameDays>>>,
     /// By the version of the configuration, which is the last version of the ledger that changed it.
     configurations: Cache<i64, Configuration>,
     versions: Cache<i64, i64>,
@@ -136,18 +136,18 @@ impl Answers {
         self.began.days()
     }
 
-    /// As [`spend::spend`], where hours owned of groups have no price.
+    /// Spend in groups, where on-prem GPU-hours of groups have no price.
     pub async fn spend(&self, db: &mut PgConnection, question: &Question) -> Result<Spend, Error> {
         let mut spend = self.added_up(&mut *db, question).await?;
         // Apart from those who wait for it: most answers have nothing of one's own.
-        Box::pin(owned_hours::price(db, self, question, &mut spend)).await?;
+        Box::pin(onprem_unit_cost::price(db, self, question, &mut spend)).await?;
         Ok(spend)
     }
 
-    /// As [`spend::spend`].
+    /// Spend in groups.
     pub async fn priced_spend(&self, db: &mut PgConnection, question: &Question) -> Result<Spend, Error> {
         let mut spend = self.spend(&mut *db, question).await?;
-        Box::pin(owned_hours::price_groups(db, self, question, &mut spend)).await?;
+        Box::pin(onprem_unit_cost::price_groups(db, self, question, &mut spend)).await?;
         Ok(spend)
     }
 
@@ -181,7 +181,7 @@ impl Answers {
         Ok(answer.await.map_err(sqlx::Error::from)?)
     }
 
-    /// As [`variance::variance`].
+    /// A question's period beside the one of the same length before it.
     pub async fn variance(&self, db: &mut PgConnection, question: &Question) -> Result<Variance, Error> {
         let sequence = as_of(db, question.sequence).await?;
         let snapshot = self.snapshot(db, question, sequence).await?;
@@ -248,7 +248,7 @@ impl Answers {
         Ok(reconcile(db, period, &booked, sequence).await?)
     }
 
-    /// As [`over_time::over_time`].
+    /// A question's costs over time, for its `top` largest groups, as of the version of the answer it stands beside.
     pub async fn over_time(
         &self,
         db: &mut PgConnection,
@@ -291,7 +291,7 @@ impl Answers {
         Ok(Vec::clone(&*self.machines.get(key, machines).await?))
     }
 
-    /// As [`super::tag_names`].
+    /// The tags that charges of a period carry as of a sequence, the most used first, at most `limit`.
     pub async fn tag_names(
         &self,
         db: &mut PgConnection,
@@ -563,17 +563,17 @@ impl Answers {
         first: BillingMonth,
         last: BillingMonth,
         sequence: i64,
-    ) -> sqlx::Result<Arc<Visible>> {
+    ) -> sqlx::Result<Arc<ActiveImports>> {
         let key = |again| (first, last, sequence, again);
         let Some(known) = self.visible.known(&key(None)) else {
-            return self.visible.get(key(None), Visible::find(db, first, last, sequence)).await;
+            return self.visible.get(key(None), ActiveImports::find(db, first, last, sequence)).await;
         };
         // What was active then may have been archived since, and loaded again.
         let again = Archived::check(&mut *db, known.deliveries()).await?;
         if again == known.loaded_again() {
             return Ok(known);
         }
-        self.visible.get(key(again), Visible::find(db, first, last, sequence)).await
+        self.visible.get(key(again), ActiveImports::find(db, first, last, sequence)).await
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::allocation::{Configuration, MonthAllocation};
 use crate::cache::SizeInCache;
 use crate::exchange::Rates;
-use crate::ledger::Visible;
+use crate::ledger::ActiveImports;
 use crate::money::{Currency, Decimal};
 use crate::price_catalogue::{Catalogue, Listed, Reading};
 use crate::report::charges::Ranked;
@@ -104,7 +104,7 @@ impl SizeInCache for Series {
     }
 }
 
-impl SizeInCache for Visible {
+impl SizeInCache for ActiveImports {
     fn size_in_cache(&self) -> usize {
         size_of_val(self) + size_of_val(self.deliveries())
     }

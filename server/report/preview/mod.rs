@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use sqlx::PgConnection;
 
+use super::change_summary::sentences_of_change;
 use super::completeness::{final_since, months};
 use super::denomination::Unconverted;
-use super::sentences_of_change::sentences_of_change;
 use super::snapshot::{Allocation, Names, Snapshot};
 use super::sums::sums_of;
 use super::{Answers, CostMetric, Grouping, Question};
@@ -18,7 +18,7 @@ use crate::accounts::Viewer;
 use crate::allocation::{self, Configuration, Edit, Entry, MonthAllocation, MonthConfiguration};
 use crate::changes::{Change, Document as _};
 use crate::exchange::{self, Rates, Used};
-use crate::ledger::{self, Visible};
+use crate::ledger::{self, ActiveImports};
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
 pub use transfers::{Move, TransferredKey};
@@ -98,7 +98,7 @@ pub async fn preview(
     months.retain(|month| change.edits.iter().any(|edit| touches(edit, *month)));
     let mut sides = Vec::new();
     for month in months.iter().take(MONTHS) {
-        let visible = Visible::find(db, *month, *month, sequence).await?;
+        let visible = ActiveImports::find(db, *month, *month, sequence).await?;
         let rates = exchange::rates(db, *month, *month, sequence).await?;
         let then = allocation::allocate(db, &before, *month, &visible, &rates, sequence).await?;
         let with = allocation::allocate(db, &after, *month, &visible, &rates, sequence).await?;
@@ -175,7 +175,7 @@ async fn teams(
         sequence: Some(sequence),
         ..Question::of(of_month.month.into(), Viewer::Everything)
     };
-    let visible = Visible::find(db, of_month.month, of_month.month, sequence).await?;
+    let visible = ActiveImports::find(db, of_month.month, of_month.month, sequence).await?;
     let rates = of_month.rates.clone();
     let mut snapshot = Snapshot {
         visible: visible.into(),

@@ -13,7 +13,7 @@ use super::snapshot::Allocation;
 use super::{CostMetric, Filter, Grouping};
 use crate::accounts::Viewer;
 use crate::allocation::{COMMITMENT_STATUS, IS_ACCELERATED, IS_UNUSED_COMMITMENT, MonthAllocation};
-use crate::ledger::Visible;
+use crate::ledger::ActiveImports;
 use crate::period::BillingMonth;
 
 /// Days of keys that bear accelerators, which are distinguished by resource; and those of the others with the resource that their
@@ -263,7 +263,7 @@ pub fn push_where(
     query: &mut QueryBuilder<Postgres>,
     source: Source,
     (first, last): (BillingMonth, BillingMonth),
-    visible: &Visible,
+    visible: &ActiveImports,
     allocation: &Allocation,
 ) {
     let asked = allocation.months.iter().filter(|month| first <= month.month && month.month <= last);

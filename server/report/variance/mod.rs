@@ -11,7 +11,6 @@ use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
 pub use parts::Parts;
 
-use super::as_of::Error;
 use super::compared::{Compared, SameDays};
 use super::denomination::{Unconverted, denominate, left_out};
 use super::question::SHARED;
@@ -164,12 +163,6 @@ async fn items_of(
 }
 
 /// Compares a question's period with the one of the same length before it.
-pub async fn variance(db: &mut PgConnection, question: &Question) -> Result<Variance, Error> {
-    let (sequence, snapshot) = Snapshot::find(db, question).await?;
-    Ok(variance_of(db, question, &snapshot, sequence).await?)
-}
-
-/// As [`variance`], where it is known what counts.
 pub(super) async fn variance_of(
     db: &mut PgConnection,
     question: &Question,

@@ -356,9 +356,9 @@ pub fn target(target: &Target) -> String {
     match target {
         Target::Team { team, project: None } => format!("team {team}"),
         Target::Team { team, project: Some(project) } => format!("team {team}, project {project}"),
-        Target::Labels => "the team named by its labels".to_owned(),
-        Target::Tag { key } => format!("the team named by tag {key}"),
-        Target::Account => "the team that owns the account".to_owned(),
+        Target::Labels => "the team that its labels name".to_owned(),
+        Target::Tag { key } => format!("the team that tag {key} names"),
+        Target::Account => "the team whose account it is".to_owned(),
         Target::Pool { pool } => format!("shared: {pool}"),
     }
 }

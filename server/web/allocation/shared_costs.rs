@@ -34,7 +34,7 @@ struct Shown {
     /// Whether anything is in it, in whatever currency.
     holds_some: bool,
     divided: Vec<Divided>,
-    /// Teams that pay a part of it and have no hours owned, where all of it is owned and hours owned do not divide it.
+    /// Teams that pay a part of it and have no on-prem GPU-hours, where all of it is owned and on-prem GPU-hours do not divide it.
     only_rent: Vec<String>,
 }
 

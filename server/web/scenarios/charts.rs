@@ -1,4 +1,4 @@
-//! What the page of a scenario simulations, each with a sentence that says what one sees.
+//! Charts on the page of a scenario, each with a sentence that says what one sees.
 
 use super::super::filters::figure;
 use super::super::words::number;

@@ -53,7 +53,7 @@ impl Page {
         self.spend.has_owned_hours()
     }
 
-    /// Whether hours owned have a price: not where costs are billed, nor by day.
+    /// Whether on-prem GPU-hours have a price: not where costs are billed, nor by day.
     pub(super) fn has_owned_prices(&self) -> bool {
         let is_further_on =
             self.spend.beyond > 0 && !self.asked.by.is_time() && self.spend.cost_per_owned_hour.is_some();

@@ -5,15 +5,14 @@ use std::collections::BTreeMap;
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
-use super::{Prices, PueByMonth, Reading, interval};
+use super::{Prices, Pue, Reading, interval};
 use crate::money::Decimal;
-use crate::period::BillingMonth;
 
 /// What a meter measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MeterLocation {
-    /// What the machines draw; cooling comes on top by [`Pue`](super::Pue).
+    /// What the machines draw; cooling comes on top by [`Pue`].
     It,
     /// What the facility draws for them: cooling is in it.
     Facility,
@@ -45,7 +44,7 @@ pub struct BandEnergy {
 pub fn by_day<'a>(
     readings: impl IntoIterator<Item = &'a Reading>,
     at: MeterLocation,
-    pue: &PueByMonth,
+    pue: Pue,
     prices: &Prices,
 ) -> Vec<DayEnergy> {
     let mut sums: BTreeMap<interval::Part, Decimal> = BTreeMap::new();
@@ -54,7 +53,7 @@ pub fn by_day<'a>(
     }
     let mut days: Vec<DayEnergy> = Vec::new();
     for ((day, band), kwh) in sums {
-        let facility_kwh = at.facility(kwh, day, pue).normalize();
+        let facility_kwh = at.facility(kwh, pue).normalize();
         let price_per_kwh = prices.of(band);
         let cost = facility_kwh.multiply(price_per_kwh).normalize();
         if days.last().is_none_or(|last| last.day != day) {
@@ -79,9 +78,9 @@ pub fn by_day<'a>(
 
 impl MeterLocation {
     /// What the facility drew, of what a meter here measured on a day.
-    pub(in crate::onprem) fn facility(self, measured: Decimal, day: NaiveDate, pue: &PueByMonth) -> Decimal {
+    pub(in crate::onprem) fn facility(self, measured: Decimal, pue: Pue) -> Decimal {
         match self {
-            Self::It => measured.multiply(pue.of(BillingMonth::of(day)).get()),
+            Self::It => measured.multiply(pue.get()),
             Self::Facility => measured,
         }
     }

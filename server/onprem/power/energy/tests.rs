@@ -22,8 +22,8 @@ fn band(days: Weekdays, from_hour: u8, until_hour: u8, price: &str) -> Band {
     Band { days, from_hour, until_hour, price_per_kwh: price.parse().unwrap() }
 }
 
-fn pue(text: &str) -> PueByMonth {
-    Pue::new(text.parse().unwrap()).unwrap().into()
+fn pue(text: &str) -> Pue {
+    Pue::new(text.parse().unwrap()).unwrap()
 }
 
 fn lines(days: &[DayEnergy]) -> String {
@@ -42,25 +42,13 @@ fn lines(days: &[DayEnergy]) -> String {
 fn an_interval_across_bands_and_midnight_is_divided_by_time() {
     let prices = tariff("UTC", "0.10", vec![band(Weekdays::EveryDay, 6, 22, "0.30")]);
     let readings = [reading("2026-09-01T21:30:00Z", "2026-09-02T06:30:00Z", "18")];
-    insta::assert_snapshot!(lines(&by_day(&readings, MeterLocation::It, &pue("1.3"), &prices)), @r"
+    insta::assert_snapshot!(lines(&by_day(&readings, MeterLocation::It, pue("1.3"), &prices)), @r"
     2026-09-01 5 6.5 0.91 [-: 5.2 × 0.10 = 0.52] [0: 1.3 × 0.30 = 0.39]
     2026-09-02 13 16.9 1.95 [-: 15.6 × 0.10 = 1.56] [0: 1.3 × 0.30 = 0.39]
     ");
-    insta::assert_snapshot!(lines(&by_day(&readings, MeterLocation::Facility, &pue("1.3"), &prices)), @r"
+    insta::assert_snapshot!(lines(&by_day(&readings, MeterLocation::Facility, pue("1.3"), &prices)), @r"
     2026-09-01 ? 5 0.7 [-: 4 × 0.10 = 0.4] [0: 1 × 0.30 = 0.3]
     2026-09-02 ? 13 1.5 [-: 12 × 0.10 = 1.2] [0: 1 × 0.30 = 0.3]
-    ");
-}
-
-#[test]
-fn each_month_has_its_pue() {
-    let prices = tariff("UTC", "0.10", vec![]);
-    let mut by_month = pue("1.3");
-    by_month.months.insert("2026-10".parse().unwrap(), Pue::one());
-    let readings = [reading("2026-09-30T12:00:00Z", "2026-10-01T12:00:00Z", "20")];
-    insta::assert_snapshot!(lines(&by_day(&readings, MeterLocation::It, &by_month, &prices)), @r"
-    2026-09-30 10 13 1.3 [-: 13 × 0.10 = 1.3]
-    2026-10-01 10 10 1 [-: 10 × 0.10 = 1]
     ");
 }
 
@@ -75,7 +63,7 @@ fn a_day_on_which_the_clock_is_set_has_23_or_25_hours() {
         ("2026-10-24T22:00:00Z", "2026-10-25T23:00:00Z", 25, 2),
     ] {
         let readings = [reading(from, until, &hours.to_string())];
-        let days = by_day(&readings, MeterLocation::Facility, &pue("1"), &prices);
+        let days = by_day(&readings, MeterLocation::Facility, pue("1"), &prices);
         let kwh = |band| -> Decimal {
             let parts = days.iter().flat_map(|day| &day.by_band);
             parts.filter(|part| part.band == band).map(|part| part.facility_kwh).sum()
@@ -91,7 +79,7 @@ fn being_paid_for_taking_power_is_a_negative_cost() {
     let days = by_day(
         &[reading("2026-09-01T00:00:00Z", "2026-09-01T01:00:00Z", "100")],
         MeterLocation::Facility,
-        &pue("1.3"),
+        pue("1.3"),
         &prices,
     );
     assert_eq!(days[0].cost.to_string(), "-5");
@@ -105,7 +93,7 @@ fn the_largest_figures_that_are_taken_stay_exact() {
     let readings = readings.unwrap().readings;
     let largest = "999999999.999999999999";
     let prices = tariff("Europe/Berlin", largest, vec![band(Weekdays::Workdays, 7, 22, largest)]);
-    let days = by_day(&readings, MeterLocation::It, &pue("9.999999"), &prices);
+    let days = by_day(&readings, MeterLocation::It, pue("9.999999"), &prices);
     let facility = readings[0].kwh.multiply("9.999999".parse().unwrap());
     assert_eq!(readings[0].kwh.to_string(), "999999999999999.999999999999999");
     assert_eq!(sum(&days, |day| day.facility_kwh), facility);
@@ -144,7 +132,7 @@ proptest! {
 
     #[test]
     fn energy_is_conserved_over_days_and_bands(readings in readings(), prices in any_prices()) {
-        let days = by_day(&readings, MeterLocation::It, &pue("1.3"), &prices);
+        let days = by_day(&readings, MeterLocation::It, pue("1.3"), &prices);
         let kwh: Decimal = readings.iter().map(|reading| reading.kwh).sum();
         prop_assert_eq!(sum(&days, |day| day.it_kwh.unwrap()), kwh);
         prop_assert_eq!(sum(&days, |day| day.facility_kwh), kwh.multiply("1.3".parse().unwrap()));
@@ -162,7 +150,7 @@ proptest! {
         let from = DateTime::from_timestamp(from, 0).unwrap();
         let until = from + TimeDelta::seconds(seconds);
         let kwh = Decimal::new(mantissa, 15);
-        let days = by_day(&[Reading { meter: "in".into(), from, until, kwh }], MeterLocation::Facility, &pue("1"), &prices);
+        let days = by_day(&[Reading { meter: "in".into(), from, until, kwh }], MeterLocation::Facility, pue("1"), &prices);
         prop_assert_eq!(sum(&days, |day| day.facility_kwh), kwh);
         prop_assert!(days.iter().all(|day| !day.facility_kwh.is_negative() && day.it_kwh.is_none()));
     }
@@ -170,7 +158,7 @@ proptest! {
     #[test]
     fn at_one_price_the_cost_is_energy_times_the_price(readings in readings(), price in -500i64..5000) {
         let price = Decimal::new(i128::from(price), 4);
-        let days = by_day(&readings, MeterLocation::It, &pue("1.25"), &tariff("Europe/Berlin", &price.to_string(), vec![]));
+        let days = by_day(&readings, MeterLocation::It, pue("1.25"), &tariff("Europe/Berlin", &price.to_string(), vec![]));
         let kwh: Decimal = readings.iter().map(|reading| reading.kwh).sum();
         prop_assert_eq!(sum(&days, |day| day.cost), kwh.multiply("1.25".parse().unwrap()).multiply(price));
     }
@@ -187,17 +175,17 @@ proptest! {
             [before, after].into_iter().filter(|half| half.from < half.until)
         });
         let halves: Vec<Reading> = halves.collect();
-        let of = |readings: &[Reading]| by_day(readings, MeterLocation::It, &pue("1.3"), &prices);
+        let of = |readings: &[Reading]| by_day(readings, MeterLocation::It, pue("1.3"), &prices);
         prop_assert_eq!(of(&halves), of(&readings));
     }
 
     #[test]
     fn at_a_pue_of_one_the_facility_draws_what_the_machines_draw(readings in readings(), prices in any_prices()) {
-        let it = by_day(&readings, MeterLocation::It, &PueByMonth::from(Pue::one()), &prices);
+        let it = by_day(&readings, MeterLocation::It, Pue::one(), &prices);
         for day in &it {
             prop_assert_eq!(day.it_kwh, Some(day.facility_kwh));
         }
-        let facility = by_day(&readings, MeterLocation::Facility, &pue("1.7"), &prices);
+        let facility = by_day(&readings, MeterLocation::Facility, pue("1.7"), &prices);
         prop_assert_eq!(sum(&it, |day| day.cost), sum(&facility, |day| day.cost));
     }
 }

@@ -233,7 +233,7 @@ fn parse_value(text: &str) -> Option<Decimal> {
 
 fn expected(found: &str) -> &'static str {
     if found.contains(',') {
-        "a number such as 1200 or 1,200.5; whether a comma alone stands between thousands or before decimals cannot be told"
+        "a number such as 1200 or 1,200.5; a single comma is ambiguous"
     } else if found.starts_with('-') {
         "a number of zero or more; what is fed back needs a meter of its own"
     } else {

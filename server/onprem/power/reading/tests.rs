@@ -252,7 +252,7 @@ fn it_says_where_a_row_is_wrong_and_takes_the_others() {
         ),
         (
             "b,2026-09-01 00:00,2026-09-01 01:00,\"1,200\"",
-            r#"row 2, kwh: found "1,200", expected a number such as 1200 or 1,200.5; whether a comma"#,
+            r#"row 2, kwh: found "1,200", expected a number such as 1200 or 1,200.5; a single comma"#,
         ),
         ("b,2026-09-01 00:00,2026-09-01 01:00,NaN", r#"row 2, kwh: found "NaN", expected a number of zero"#),
         ("b,2026-09-01 00:00,2026-09-01 01:00,1e13", r#"row 2, kwh: found "1e13""#),

@@ -22,7 +22,7 @@ const HOURS: u8 = 6;
 /// Decimals of the cost of a way at least, and of what a price is made from.
 const PLACES: u8 = 12;
 
-/// Prices the hours owned of an answer, where its filters choose among what they cost. Without such filters what is owned
+/// Prices the on-prem GPU-hours of an answer, where its filters choose among what they cost. Without such filters what is owned
 /// in it is all that they cost.
 pub(super) async fn price(
     db: &mut PgConnection,
@@ -37,7 +37,7 @@ pub(super) async fn price(
     Ok(())
 }
 
-/// Prices the hours owned of each group of an answer. Days have none, since what is owned is paid for by the month.
+/// Prices the on-prem GPU-hours of each group of an answer. Days have none, since what is owned is paid for by the month.
 pub(super) async fn price_groups(
     db: &mut PgConnection,
     answers: &Answers,
@@ -96,7 +96,7 @@ fn chooses(question: &Question) -> bool {
     question.filters.iter().any(|it| !it.dimension.divides())
 }
 
-/// What so many hours owned of a question cost each.
+/// What so many on-prem GPU-hours of a question cost each.
 async fn price_of(
     db: &mut PgConnection,
     answers: &Answers,

@@ -8,9 +8,7 @@ use serde::Serialize;
 use super::super::asset_register::AssetRegister;
 use super::super::entry::{Entry, Tariff};
 use super::super::location_history::Stay;
-use super::super::power::{
-    self, DayEnergy, MeterLocation, Model, Peak, Prices, Pue, PueByMonth, Reading, by_day, peak,
-};
+use super::super::power::{self, DayEnergy, MeterLocation, Model, Peak, Prices, Pue, Reading, by_day, peak};
 use super::hardware::days_of;
 use super::line::{Basis, Component, Line};
 use crate::money::{Currency, Decimal};
@@ -140,7 +138,8 @@ struct Drawn<'a> {
 struct Known<'a> {
     /// What was entered.
     pue: Option<Decimal>,
-    by_month: PueByMonth,
+    /// What it counts with.
+    by_pue: Pue,
     site: Vec<&'a Reading>,
     machines: Vec<&'a Reading>,
     models: Vec<Model>,
@@ -166,7 +165,7 @@ impl Known<'_> {
     fn days(&self, prices: &Prices) -> Vec<(DayEnergy, MeterLocation, Basis)> {
         let mut days = Vec::new();
         for (readings, at, basis, counting) in self.sources() {
-            let of_source = by_day(readings, at, &self.by_month, prices);
+            let of_source = by_day(readings, at, self.by_pue, prices);
             let of_source = of_source.into_iter().filter(|day| counting.contains(&day.day));
             days.extend(of_source.map(|day| (day, at, basis)));
         }
@@ -178,7 +177,7 @@ impl<'a> Drawn<'a> {
     fn known(&self) -> Option<Known<'a>> {
         let pue = self.asset_register.pue(self.cluster, self.month);
         // Entries hold no PUE below 1.
-        let by_month = pue.map_or_else(|| Ok(Pue::one()), Pue::new).map(PueByMonth::from).ok()?;
+        let by_pue = pue.map_or_else(|| Ok(Pue::one()), Pue::new).ok()?;
         // Meters of the site tell all of it: those of the machines count on days that they do not.
         let (site, machines) = (self.read_at(MeterLocation::Facility), self.read_at(MeterLocation::It));
         let by_site = covered_days(&site, self.month);
@@ -189,7 +188,7 @@ impl<'a> Drawn<'a> {
             models.iter().filter_map(|model| model.readings(self.month.days()).ok()).flatten().collect();
         let is_read = |day: &NaiveDate| by_site.contains(day) || by_machines.contains(day);
         let unread = days_of(&self.month.days()).filter(|day| !is_read(day)).collect();
-        Some(Known { pue, by_month, site, machines, models, modelled, by_site, by_machines, unread })
+        Some(Known { pue, by_pue, site, machines, models, modelled, by_site, by_machines, unread })
     }
 
     /// What the meters of a place read.
@@ -263,14 +262,14 @@ impl Charged<'_> {
         for (readings, at, basis, days) in known.sources() {
             if basis == Basis::Measured && !days.is_empty() {
                 let read: Vec<Reading> = readings.into_iter().cloned().collect();
-                let measured = peak(month, &read, at, &known.by_month, window);
+                let measured = peak(month, &read, at, known.by_pue, window);
                 raise(measured.map(|Peak { kw, .. }| kw).unwrap_or_default(), basis);
             }
         }
         // On a day that nobody read, everything that was there may have been at work together.
         for day in &known.unread {
             let kw: Decimal = known.models.iter().map(|model| model.at_work(*day)).sum();
-            raise(MeterLocation::It.facility(kw, *day, &known.by_month).normalize(), Basis::Modelled);
+            raise(MeterLocation::It.facility(kw, known.by_pue).normalize(), Basis::Modelled);
         }
         if let Some((kw, basis)) = highest {
             let cost = kw.multiply(self.tariff.price.demand_per_kw_month).normalize();

@@ -5,11 +5,11 @@
 use sqlx::{Connection, PgConnection, QueryBuilder};
 use uuid::Uuid;
 
-use super::attribute::content_id;
 use super::cleanup::use_keys;
-use super::mapping::{self, MANY};
+use super::key_owners::{self, MANY};
+use super::rule_engine::content_id;
 use crate::accelerator;
-use crate::ledger::Visible;
+use crate::ledger::ActiveImports;
 use crate::period::BillingMonth;
 
 /// Counted up when the sums, or those by owner, are made differently.
@@ -26,14 +26,14 @@ const AMOUNTS: [&str; 6] =
 pub(super) async fn key_costs(
     db: &mut PgConnection,
     month: BillingMonth,
-    visible: &Visible,
+    visible: &ActiveImports,
 ) -> sqlx::Result<Uuid> {
     let basis_id = content_id(&(VERSION, accelerator::VERSION, month.first_day(), visible));
     if visible.deliveries().is_empty() || use_keys(&mut *db, basis_id).await? {
         return Ok(basis_id);
     }
     let mut tx = db.begin().await?;
-    mapping::wait_for_turn(&mut tx, basis_id).await?;
+    key_owners::wait_for_turn(&mut tx, basis_id).await?;
     if use_keys(&mut tx, basis_id).await? {
         return Ok(basis_id);
     }
@@ -47,7 +47,7 @@ pub(super) async fn key_costs(
     .await?;
     let amounts = AMOUNTS.join(", ");
     let sums = AMOUNTS.map(|amount| format!("sum(c.{amount})::{} as {amount}", type_of(amount))).join(", ");
-    // Ids stand in the text as numbers, for the reason that `Visible::push` gives.
+    // Ids stand in the text as numbers, for the reason that `ActiveImports::push` gives.
     let mut query = QueryBuilder::new(format!(
         "insert into keyed_costs (basis_id, billing_month, charge_key_id, scope_id, {amounts}, part_seconds, {OF_KEY}) \
          select uuid '{basis_id}', date '{}', charge_key_id, scope_id, {amounts}, \

@@ -10,7 +10,7 @@ use super::Archived;
 
 /// The deliveries that count in a span of months as of a sequence. With a question it decides the answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
-pub struct Visible {
+pub struct ActiveImports {
     deliveries: Vec<i64>,
     /// Deliveries and their scopes that do not count, of deliveries that count in other scopes.
     hidden: Vec<(i64, i64)>,
@@ -19,7 +19,7 @@ pub struct Visible {
     loaded_again: Option<DateTime<Utc>>,
 }
 
-impl Visible {
+impl ActiveImports {
     /// # Errors
     /// Where one of them is archived, too: its rows are not there.
     pub async fn find(

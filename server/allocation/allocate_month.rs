@@ -8,14 +8,14 @@ use sqlx::types::Json;
 use sqlx::{Connection, PgConnection};
 use uuid::Uuid;
 
-use super::attribute::content_id;
-use super::attributed::attribute_costs;
 use super::cleanup::use_division;
-use super::keyed::key_costs;
+use super::costs_by_key::key_costs;
+use super::costs_by_owner::attribute_costs;
+use super::rule_engine::content_id;
 use super::weights::weigh;
-use super::{Configuration, Divided, MonthConfiguration, divide, mapping};
+use super::{Configuration, Divided, MonthConfiguration, divide, key_owners};
 use crate::exchange::Rates;
-use crate::ledger::Visible;
+use crate::ledger::ActiveImports;
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
 
@@ -46,12 +46,12 @@ pub async fn allocate(
     db: &mut PgConnection,
     configuration: &Configuration,
     month: BillingMonth,
-    visible: &Visible,
+    visible: &ActiveImports,
     rates: &Rates,
     sequence: i64,
 ) -> sqlx::Result<MonthAllocation> {
     let of_month = configuration.of_month(month);
-    let set_id = mapping::cover(db, &of_month, visible.deliveries()).await?;
+    let set_id = key_owners::cover(db, &of_month, visible.deliveries()).await?;
     let basis_id = key_costs(db, month, visible).await?;
     let parts = attribute_costs(db, month, basis_id, set_id, visible).await?;
     let division = division(db, &of_month, &parts, rates, sequence).await?;

@@ -156,7 +156,7 @@ impl Economics {
         Decimal::round_parts(&exact, 2)
     }
 
-    /// What so many hours owned cost.
+    /// What so many on-prem GPU-hours cost.
     pub fn of_hours(&self, owned: Decimal) -> Option<Decimal> {
         self.per_hour(Hours::Owned).map(|price| product(&[price, owned]))
     }

@@ -1,4 +1,4 @@
-//! What a cluster's month comes to, without its lines: what pages need of most months. Pure.
+//! What a cluster's month amounts to, without its lines: what pages need of most months. Pure.
 
 use std::sync::Arc;
 
@@ -8,9 +8,9 @@ use sha2::{Digest as _, Sha256};
 
 use super::asset_register::AssetRegister;
 use super::compare_with_cloud::{HoursOfModel, hours_by_model};
+use super::cost_lines::{Line, lines};
 use super::energy_use::EnergyOfMonth;
 use super::entry::Cluster;
-use super::month::{Line, lines};
 use super::power::Reading;
 use super::summary::MonthSummary;
 use crate::money::{Currency, Money};

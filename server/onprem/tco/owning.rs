@@ -1,7 +1,7 @@
 //! A cluster as a scenario: one kind of node, which is the one that bears most of the accelerators.
 //!
 //! What scenarios begin with, and what is looked at for oddities. Where a cluster is of one kind and bought at once, its
-//! cost is that of [`economics`](super::economics) (tested).
+//! cost is that of [`economics`](super::tco) (tested).
 
 use chrono::NaiveDate;
 

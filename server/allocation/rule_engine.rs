@@ -30,7 +30,7 @@ pub struct Attribution {
 }
 
 /// A month of the configuration, ready to be asked of many keys.
-pub struct Attributor<'a> {
+pub struct RuleEngine<'a> {
     rules: Vec<(i64, Vec<Compiled>, &'a Target)>,
     keys: [Vec<String>; Label::ALL.len()],
     teams: HashMap<String, &'a Team>,
@@ -54,7 +54,7 @@ impl Labels {
     }
 }
 
-impl<'a> Attributor<'a> {
+impl<'a> RuleEngine<'a> {
     /// Fails where a rule has a pattern that is none, which a configuration that was kept has not.
     pub fn new(configuration: &'a MonthConfiguration<'a>) -> Result<Self, PatternError> {
         let mut rules = Vec::with_capacity(configuration.rules.len());
@@ -244,7 +244,7 @@ fn by_spelling<'a, T>(
 }
 
 /// What decides a mapping, so that equal digests stand for equal mappings: everything in the configuration that
-/// [`Attributor`] looks at, and the version of the catalog that says which accelerator a key bears.
+/// [`RuleEngine`] looks at, and the version of the catalog that says which accelerator a key bears.
 pub fn digest(configuration: &MonthConfiguration<'_>, catalog_version: u32) -> Uuid {
     #[derive(Serialize)]
     struct Decisive<'a> {

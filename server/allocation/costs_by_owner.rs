@@ -5,11 +5,11 @@
 use sqlx::{AssertSqlSafe, Connection, PgConnection, Postgres, QueryBuilder};
 use uuid::Uuid;
 
-use super::attribute::content_id;
 use super::cleanup::use_sums;
+use super::key_owners::{self, MANY};
 use super::key_row::{IS_ACCELERATED, IS_UNUSED_COMMITMENT};
-use super::mapping::{self, MANY};
-use crate::ledger::Visible;
+use super::rule_engine::content_id;
+use crate::ledger::ActiveImports;
 use crate::period::BillingMonth;
 
 /// Parts of a month, from which on they are added up to one.
@@ -78,7 +78,7 @@ pub(super) async fn attribute_costs(
     month: BillingMonth,
     basis_id: Uuid,
     set_id: Uuid,
-    visible: &Visible,
+    visible: &ActiveImports,
 ) -> sqlx::Result<Vec<Uuid>> {
     let attributed_id = content_id(&(basis_id, set_id));
     if visible.deliveries().is_empty() {
@@ -88,7 +88,7 @@ pub(super) async fn attribute_costs(
         return parts_of(db, attributed_id).await;
     }
     let mut tx = db.begin().await?;
-    mapping::wait_for_turn(&mut tx, attributed_id).await?;
+    key_owners::wait_for_turn(&mut tx, attributed_id).await?;
     if use_sums(&mut tx, attributed_id).await? {
         return parts_of(&mut tx, attributed_id).await;
     }
@@ -154,13 +154,13 @@ async fn new_part(db: &mut PgConnection) -> sqlx::Result<Uuid> {
     sqlx::query_scalar!(r#"select gen_random_uuid() as "id!""#).fetch_one(db).await
 }
 
-/// Rows that are added. Ids stand in the text as numbers, for the reason that [`Visible::push`] gives.
+/// Rows that are added. Ids stand in the text as numbers, for the reason that [`ActiveImports::push`] gives.
 struct Part<'a> {
     id: Uuid,
     month: BillingMonth,
     basis_id: Uuid,
     set_id: Uuid,
-    visible: &'a Visible,
+    visible: &'a ActiveImports,
 }
 
 impl Part<'_> {

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::cleanup::use_set;
 use super::key_row::KeyRow;
-use super::{Attribution, Attributor, MonthConfiguration, digest};
+use super::{Attribution, MonthConfiguration, RuleEngine, digest};
 use crate::accelerator;
 use crate::store::{CopyRows, copy_rows};
 
@@ -88,7 +88,7 @@ async fn map(
     deliveries: &[i64],
 ) -> sqlx::Result<(Vec<CopyRows>, Vec<(Uuid, Attribution)>)> {
     // A pattern that is none is refused before it is kept.
-    let attributor = Attributor::new(configuration).map_err(|error| sqlx::Error::Decode(error.into()))?;
+    let attributor = RuleEngine::new(configuration).map_err(|error| sqlx::Error::Decode(error.into()))?;
     let mut known: FxHashMap<Attribution, Uuid> = FxHashMap::default();
     let (mut blocks, mut rows) = (Vec::new(), CopyRows::with_capacity(BLOCK));
     let mut keys =

@@ -7,8 +7,8 @@
 
 use serde_json::json;
 
+use super::cost_lines::{Amounts, Component, Line, Machine};
 use super::entry::{Asset, Cluster};
-use super::month::{Amounts, Component, Line, Machine};
 use crate::accelerator::{Accelerators, recognize};
 use crate::billing::{ChargeCategory, ChargeKey};
 use crate::period::BillingMonth;
@@ -199,8 +199,8 @@ mod tests {
     use std::io::Cursor;
 
     use super::super::asset_register::AssetRegister;
+    use super::super::cost_lines::lines;
     use super::super::entry::Entry;
-    use super::super::month::lines;
     use super::super::sheet::Kind;
     use super::super::summary::{MonthSummary, owned_hours};
     use super::super::testing::{asset_register, entry, month, number, of_a, try_entry};

@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn names_cost_centres_and_budgets_are_reported() {
         let renamed = Team { name: "Perception".into(), ..team("vision", None) };
-        assert_eq!(described(&[edit(2, Entry::Team(renamed))]), ["Team Vision is called Perception."]);
+        assert_eq!(described(&[edit(2, Entry::Team(renamed))]), ["Team Vision is renamed to Perception."]);
         let booked = Team { cost_centre: Some("4711".into()), ..team("research", None) };
         assert_eq!(
             described(&[edit(1, Entry::Team(booked))]),

@@ -1,5 +1,5 @@
 //! Why an hour owned costs a team what it does, beside what it costs everyone: what is direct, by what it was paid for and
-//! for which accelerators, and what is its part of each shared cost. Each is divided by all hours owned; they sum to the price.
+//! for which accelerators, and what is its part of each shared cost. Each is divided by all on-prem GPU-hours; they sum to the price.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +52,7 @@ pub struct OwnedPart {
 /// What something that is owned cost: of a pool, or direct; and what it is called.
 type Costs = BTreeMap<(Option<String>, String), Decimal>;
 
-/// Takes the price of a team apart. `None` where it has none: without hours owned, and for billed cost.
+/// Takes the price of a team apart. `None` where it has none: without on-prem GPU-hours, and for billed cost.
 pub(super) async fn owned_price(
     db: &mut PgConnection,
     answers: &Answers,

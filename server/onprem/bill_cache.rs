@@ -11,11 +11,11 @@ use sha2::{Digest as _, Sha256};
 use sqlx::PgConnection;
 
 use super::asset_register::AssetRegister;
-use super::bill::bill;
+use super::bill_file::bill;
 use super::bill_status::{ClusterMonth, Counting, counting, waiting};
-use super::computed_bill::{ComputedBill, Sha, feed, is_over, lines_until};
+use super::bill_totals::{ComputedBill, Sha, feed, is_over, lines_until};
+use super::cost_lines::Line;
 use super::entry::{Cluster, Entry};
-use super::month::Line;
 use super::readings::readings;
 use crate::cache::{Cache, SizeInCache};
 use crate::compute::compute;
