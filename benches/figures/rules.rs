@@ -51,7 +51,7 @@ pub fn measure(browser: &mut Browser, month: &str) -> Rules {
     assert_eq!(browser.get(&draft).unwrap().status, 200);
     let preview = began.elapsed().as_secs_f64();
     let began = Instant::now();
-    browser.submit("/rules", &format!("{draft}/apply"), &[]);
+    browser.submit("/rules", &to_apply(&draft), &[]);
     read_all(browser, &pages);
     let applied = began.elapsed().as_secs_f64();
 
@@ -84,7 +84,12 @@ pub fn measure(browser: &mut Browser, month: &str) -> Rules {
 /// Drafts a change and applies it.
 fn apply(browser: &mut Browser, action: &str, fields: &[(&str, &str)]) {
     let draft = browser.submit("/rules", action, fields).location;
-    browser.submit("/rules", &format!("{draft}/apply"), &[]);
+    browser.submit("/rules", &to_apply(&draft), &[]);
+}
+
+/// Where the draft of a page is applied: `/changes/7` → `/changes/allocation/7/apply`.
+fn to_apply(draft: &str) -> String {
+    draft.replacen("/changes/", "/changes/allocation/", 1) + "/apply"
 }
 
 /// Every page that says whose charges are.

@@ -226,13 +226,13 @@ fn leading(costs: &BTreeMap<String, Decimal>) -> Option<(&str, Decimal)> {
     (share.times(5) >= Decimal::from(4)).then_some((team.as_str(), share))
 }
 
-/// `94 % of what`, `everything that`. Rounded down: what is not all is 99 % at most.
+/// `94% of what`, `everything that`. Rounded down: what is not all is 99% at most.
 fn part_in_words(share: Decimal) -> String {
     if share == Decimal::from(1) {
         return "everything that".to_owned();
     }
     let percent = share.times(100).to_string();
-    format!("{} % of what", percent.split('.').next().unwrap_or_default())
+    format!("{}% of what", percent.split('.').next().unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -367,7 +367,7 @@ mod tests {
         let of = |table: &[(&str, &str, &str, &str)]| said(&facts("2", &[]), &neighbours(table));
         assert_eq!(
             of(&[("2", "", "vision", "94.9"), ("2", "", "speech", "5.1"), ("3", "", "speech", "900")]),
-            ["Vision: 94 % of what is allocated in account 2 is Vision’s [account=2 -> team:vision]"]
+            ["Vision: 94% of what is allocated in account 2 is Vision’s [account=2 -> team:vision]"]
         );
         assert_eq!(
             of(&[("", "node-7", "speech", "3")]),

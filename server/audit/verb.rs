@@ -46,9 +46,9 @@ verbs! {
     ImportCancelled = "import.cancelled", "upload canceled";
     ImportRetried = "import.retried", "upload tried again";
     DeliveryPublished = "delivery.published", "published";
-    DeliveryReplaced = "delivery.replaced", "published to replace";
-    DeliveryAdded = "delivery.added", "published to add";
-    DeliveryExplained = "delivery.explained", "explained why a month became smaller";
+    DeliveryReplaced = "delivery.replaced", "replaced earlier import";
+    DeliveryAdded = "delivery.added", "added to earlier import";
+    DeliveryExplained = "delivery.explained", "gave reason for smaller month";
     DeliveryDiscarded = "delivery.discarded", "discarded";
     DeliveryLoadedAgain = "delivery.loaded_again", "asked to restore rows";
     ArchivingSet = "storage.archiving_set", "archiving of imports changed";

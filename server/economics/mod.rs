@@ -11,8 +11,8 @@
 //!
 //! What is computed in each file stands at its top, with its formulas. Owning: [`owning`], [`break_even`], [`capacity`].
 //! Renting: [`rent`], [`spot`], [`commitment`]; moving data away from it: [`egress`]. The work itself:
-//! [`work_unit`], [`serving`], [`sizing`], [`memory`], [`slices`], [`vectors`], and on other chips [`silicon`]. What
-//! becomes of prices and machines: [`path`]. What others print of all that: [`published_figures`].
+//! [`work_unit`], [`serving`], [`sizing`], [`memory`], [`slices`], [`vector_search`], and on other chips [`silicon`]. What
+//! becomes of prices and machines: [`price_path`]. What others print of all that: [`published_figures`].
 //! All of it on the same work, as somebody would ask: [`comparison`], of a [`profile`] of hours served by a [`mix`], paid
 //! when [`cash`] says, as sure as [`uncertainty`] says, and all of that is its [`answer`]; read from a [`file`], to begin
 //! with a [`template`] or with what was [`measured`].

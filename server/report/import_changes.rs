@@ -239,7 +239,7 @@ impl ChangesBy {
         match self {
             Self::Account => "Account",
             Self::Service => "Service",
-            Self::Key => "Charge key",
+            Self::Key => "Group of charges",
         }
     }
 

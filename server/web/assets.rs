@@ -53,11 +53,6 @@ pub fn url(name: &str) -> &'static str {
     ASSETS.iter().find(|asset| asset.name == name).map_or("", |asset| asset.url.as_str())
 }
 
-/// Every file, for tests.
-pub fn urls() -> impl Iterator<Item = &'static str> {
-    ASSETS.iter().map(|asset| asset.url.as_str())
-}
-
 pub async fn show(path: paths::Asset) -> Result {
     let url = path.to_string();
     let asset = ASSETS.iter().find(|asset| asset.url == url).ok_or(Error::NotFound)?;

@@ -129,7 +129,20 @@ fn kinds() -> Vec<(&'static str, Vec<Verb>)> {
     kinds
 }
 
+/// A kind of verbs, as pages call it.
+fn kind_on_page(kind: &str) -> String {
+    kind.replace("delivery", "import").replace('_', "-")
+}
+
 impl Line {
+    /// What it was done to, as pages call it.
+    fn object(&self) -> String {
+        match self.object_kind.as_str() {
+            "delivery" => format!("import {}", self.object_id),
+            _ => self.object_name.clone(),
+        }
+    }
+
     /// What was done in words.
     fn what(&self) -> &str {
         Verb::parse(&self.verb).map_or(self.verb.as_str(), |verb| verb.meaning())
@@ -159,7 +172,9 @@ impl Line {
     /// `role: lead → finance`, `token: nightly`.
     fn notes(&self) -> Vec<(String, String)> {
         let pairs = self.details.as_object().into_iter().flatten();
-        pairs.map(|(name, value)| (name.replace('_', " "), written(value))).collect()
+        let said = pairs.filter(|(_, value)| !value.is_null());
+        said.map(|(name, value)| (name.replace("sequence", "version").replace('_', " "), written(value)))
+            .collect()
     }
 }
 

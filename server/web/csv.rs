@@ -5,14 +5,11 @@ use std::borrow::Cow;
 use axum::body::Body;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use futures_util::{Stream, StreamExt as _, stream};
+use futures_util::{Stream, StreamExt as _};
 
 use super::Result;
 use crate::billing::formula;
 use crate::money::Decimal;
-
-/// Rows of a table that are written at once.
-const PART: usize = 1_000;
 
 /// A row of a table that spreadsheets open.
 pub trait Record {
@@ -98,17 +95,6 @@ pub fn answer_in_parts<R: Record + Send + 'static>(
         Ok::<_, anyhow::Error>(write_rows(&rows, has_names)?)
     });
     file(name, Body::from_stream(written))
-}
-
-/// Rows that are at hand, in parts of which none is large as text. There is one even where there are no rows.
-pub fn in_parts<R: Send + 'static>(rows: Vec<R>) -> impl Stream<Item = Result<Vec<R>>> + Send + 'static {
-    let mut rows = rows.into_iter();
-    let first: Vec<R> = rows.by_ref().take(PART).collect();
-    let rest = std::iter::from_fn(move || {
-        let part: Vec<R> = rows.by_ref().take(PART).collect();
-        (!part.is_empty()).then_some(part)
-    });
-    stream::iter(std::iter::once(first).chain(rest).map(Ok))
 }
 
 fn file(name: &str, body: Body) -> Response {

@@ -2,7 +2,7 @@
 //!
 //! A request meets, in this order: [`format`] (is a page asked for, or its file?), [`observe`] (a line in the log, counts), [`guard`] (who is it, may they, does the form come from us), its handler,
 //! [`error`] (a refusal becomes a page, JSON or a line of text) and [`headers`]. Adding a page is a path in
-//! `paths.rs`, a file with its handler, a template, and one line below.
+//! `paths/`, a file with its handler, a template, and one line below.
 
 pub mod addresses;
 pub mod assets;

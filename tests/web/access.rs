@@ -282,7 +282,7 @@ async fn everyone_can_read_who_may_do_what(db: PgPool) {
     let page = lead.get("/access").await;
     assert!(
         html::text(&page.body, "main > p")
-            .contains("Your role is lead: the spend of their teams, that is research")
+            .contains("Your role is lead: the spend of their teams. Your teams: research")
     );
     let spend = html::texts(&page.body, "tbody tr:first-child td");
     assert_eq!(spend, ["yes", "yes", "rows of their teams only", "read"]);

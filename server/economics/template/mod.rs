@@ -25,7 +25,7 @@ pub fn template(handle: &str) -> Option<&'static Template> {
     TEMPLATES.iter().find(|it| it.handle == handle)
 }
 
-/// Which figures that others print are about the situation of a template, by their handles in [`super::claim`].
+/// Which figures that others print are about the situation of a template, by their handles in [`super::published_figures`].
 pub fn published_figures_about(handle: &str) -> &'static [&'static str] {
     match handle {
         "ten-nodes" => &["above-forty-percent", "reservation", "break-even", "yearly-cost"],

@@ -2,6 +2,7 @@
 
 use crate::changes::Document as _;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use askama::Template;
@@ -65,9 +66,16 @@ struct Page<'a> {
     cluster: &'a Cluster,
     it: &'a ClusterMonth,
     sums: Vec<Sum<'a>>,
+    /// The months that have a page.
+    months: RangeInclusive<BillingMonth>,
 }
 
 impl Page<'_> {
+    /// A month to go to, where it has a page.
+    fn step(&self, month: BillingMonth) -> Option<(String, String)> {
+        self.months.contains(&month).then(|| (month.name(), self.to(month)))
+    }
+
     fn unpriced(&self) -> Option<&UnpricedEnergy> {
         unpriced(self.it)
     }
@@ -204,7 +212,8 @@ pub async fn show(
     let cluster = asset_register.cluster(&path.cluster).ok_or(Error::NotFound)?;
     let (at, today) = ((revision, &asset_register), now.date_naive());
     let it = computed.one(&mut db, at, &cluster.handle, month, today).await?;
-    let has_been = BillingMonth::of(cluster.since) <= month && month <= BillingMonth::of(today);
+    let months = BillingMonth::of(cluster.since)..=BillingMonth::of(today);
+    let has_been = months.contains(&month);
     // What was published of a time before or after is shown all the same.
     let it = it.filter(|it| has_been || it.state != Stands::Empty).ok_or(Error::NotFound)?;
     if format == Format::Csv {
@@ -223,7 +232,7 @@ pub async fn show(
             lines: lines.iter().flat_map(stated).collect(),
         });
     }
-    respond::html(Page { layout, cluster, sums: sums(&lines), it: &it })
+    respond::html(Page { layout, cluster, sums: sums(&lines), it: &it, months })
 }
 
 /// What of a month's energy no tariff has a price for.

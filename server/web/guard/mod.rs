@@ -2,7 +2,7 @@
 //!
 //! It reads the same table that the router was built from, so a route nobody stated a role for answers
 //! nobody, and a handler cannot forget the check. What it learns about the visitor goes along with the
-//! request; handlers take it with the extractors of `extract.rs`.
+//! request; handlers take it with the extractors of `extract/`.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};

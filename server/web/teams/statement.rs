@@ -144,7 +144,7 @@ impl Page {
         let parts =
             || self.it.teams.iter().flat_map(|team| &team.shared).filter(|part| part.weight.is_some());
         for part in parts() {
-            let note = format!("Divided {}: weights are {}.", part.split, part.weight_in_words());
+            let note = format!("Divided {}: weights are {}.", part.divided(), part.weight_in_words());
             if !notes.contains(&note) {
                 notes.push(note);
             }
@@ -254,6 +254,11 @@ impl StatedPart {
     }
 
     /// What its weights are, as pages say it.
+    /// How it is divided, as pages say it.
+    pub fn divided(&self) -> String {
+        self.split.replace("hours owned", "on-prem GPU-hours").replace("hours paid for", "cloud GPU-hours")
+    }
+
     pub fn weight_in_words(&self) -> String {
         let on_page = |text: String, (value, words): &(&str, &str)| text.replace(value, words);
         WEIGHTS.iter().fold(self.weighs.clone(), on_page)
