@@ -108,12 +108,10 @@ impl Page {
         paths::with_query(paths::Audit, &Asked { before: None, ..self.asked.clone() })
     }
 
-    fn file(&self, suffix: &str) -> String {
-        let asked = Asked { before: None, ..self.asked.clone() };
-        match suffix {
-            "csv" => File::Csv.of(paths::with_query(paths::Audit, &asked)),
-            _ => File::Json.of(paths::with_query(paths::Audit, &self.asked)),
-        }
+    fn file(&self, file: File) -> String {
+        // A file of rows has all of them; JSON is the page that is shown.
+        let before = self.asked.before.filter(|_| file == File::Json);
+        file.of(paths::with_query(paths::Audit, &Asked { before, ..self.asked.clone() }))
     }
 }
 

@@ -13,7 +13,7 @@ use super::csv::{self, Cell, Record};
 use super::downloads::Slot;
 use super::error::Result;
 use super::extract::{CurrentUser, Db, Query};
-use super::format::Format;
+use super::format::{File, Format};
 use super::layout::{Layout, Pages};
 use super::question::Asked;
 use super::{Access, Downloads, Error, choices, filters, imports, paths, respond};
@@ -155,8 +155,8 @@ impl ListPage {
         Asked { page: 1, ..self.asked.clone() }.link(paths::Spend { period: self.period })
     }
 
-    fn file(&self, suffix: &str) -> String {
-        self.with_key(format!("/charges/{}.{suffix}{}", self.period, self.asked.suffix()))
+    fn file(&self, file: File) -> String {
+        file.of(self.at(&self.asked))
     }
 
     fn order(charges: &Charges) -> &'static str {

@@ -10,7 +10,7 @@ use sqlx::PgConnection;
 use super::csv::{self, Cell, Record};
 use super::error::{Error, Result};
 use super::extract::{CurrentUser, Db, Now, Query};
-use super::format::Format;
+use super::format::{File, Format};
 use super::layout::Layout;
 use super::question::Asked;
 use super::spend::chart;
@@ -358,8 +358,8 @@ impl Shown {
         only_before(&self.overview.by_accelerator, &self.overview.previous_by_accelerator)
     }
 
-    fn file(&self, suffix: &str) -> String {
-        format!("{}.{suffix}{}", paths::Overview, Asked { cost: self.cost, ..Asked::default() }.suffix())
+    fn file(&self, file: File) -> String {
+        file.of(Asked { cost: self.cost, ..Asked::default() }.link(paths::Overview))
     }
 
     fn costs(&self) -> Vec<(String, String, bool)> {

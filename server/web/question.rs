@@ -170,11 +170,6 @@ impl Asked {
         std::iter::once(("from".to_owned(), period.to_string())).chain(asked.pairs()).collect()
     }
 
-    /// The same as a query string with its `?`; empty where everything is at its default.
-    pub fn suffix(&self) -> String {
-        self.link(paths::Home).trim_start_matches('/').to_owned()
-    }
-
     /// Another grouping, of which nothing is known yet: not what was looked for, nor how to sort it.
     #[must_use]
     pub fn by(&self, by: Grouping) -> Self {

@@ -8,7 +8,7 @@ use axum::extract::State;
 use super::csv::{self, Cell, Record};
 use super::error::Result;
 use super::extract::{CurrentUser, Db, Query};
-use super::format::Format;
+use super::format::{File, Format};
 use super::layout::{Layout, Pages};
 use super::question::Asked;
 use super::{filters, paths, respond, table};
@@ -76,9 +76,9 @@ impl Page {
         Asked { page: 1, ..self.asked.clone() }.link(paths::Spend { period: self.period })
     }
 
-    fn file(&self, suffix: &str) -> String {
+    fn file(&self, file: File) -> String {
         let asked = Asked { page: 1, ..self.asked.clone() };
-        format!("/variance/{}.{suffix}{}", self.period, asked.suffix())
+        file.of(asked.link(paths::Variance { period: self.period }))
     }
 
     fn costs(&self) -> Vec<(String, String, bool)> {

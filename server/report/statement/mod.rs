@@ -106,6 +106,9 @@ pub struct StatedPart {
     pub total: Decimal,
     /// In words: `by direct cost`.
     pub split: String,
+    /// The same as pages say it.
+    #[serde(skip)]
+    pub split_on_page: String,
     /// What weights are counted in; empty where they are shares.
     pub unit: String,
     /// What a weight is, in words: `effective direct cost in all currencies, converted into USD`.

@@ -87,6 +87,7 @@ impl<'a> Pools<'a> {
             part: Some(part.to_owned()).filter(|part| !part.is_empty()),
             total: self.totals.get(&(pool.to_owned(), part.to_owned())).copied().unwrap_or_default(),
             split: split.map(Split::in_words).unwrap_or_default(),
+            split_on_page: split.map(Split::on_page).unwrap_or_default(),
             unit: split.map(|split| unit(split, self.scales.currency.as_ref())).unwrap_or_default(),
             weighs: split.map(|split| self.scales.in_words(split)).unwrap_or_default(),
             weight_made_of: weight.and(split).map_or_else(Vec::new, |split| match split {

@@ -12,7 +12,7 @@ use sqlx::PgConnection;
 use super::super::csv::{self, Cell, Record};
 use super::super::error::{Error, Result};
 use super::super::extract::{Db, Form, Now, Query};
-use super::super::format::Format;
+use super::super::format::{File, Format};
 use super::super::layout::Layout;
 use super::super::question::Asked;
 use super::super::respond;
@@ -80,9 +80,9 @@ impl Page {
         self.spellings.lines.iter().any(|line| !line.owned_hours.is_zero())
     }
 
-    fn file(&self, suffix: &str) -> String {
+    fn file(&self, file: File) -> String {
         let page = paths::Labels { label: self.label };
-        format!("{page}.{suffix}?month={}", self.spellings.month)
+        file.of(format!("{page}?month={}", self.spellings.month))
     }
 
     fn map(&self) -> paths::LabelMap {

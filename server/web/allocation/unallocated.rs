@@ -9,7 +9,7 @@ use super::super::csv::{self, Cell, Record};
 use super::super::default_month::in_one_currency;
 use super::super::error::Result;
 use super::super::extract::{CurrentUser, Db, Now, Query};
-use super::super::format::Format;
+use super::super::format::{File, Format};
 use super::super::layout::{Layout, Pages};
 use super::super::question::Asked;
 use super::super::{choices, filters, paths, respond};
@@ -109,9 +109,9 @@ impl Page {
         choices::periods(self.period, |period| self.during(period))
     }
 
-    fn file(&self, suffix: &str) -> String {
+    fn file(&self, file: File) -> String {
         let asked = Asked { page: 1, ..self.asked.clone() };
-        format!("/unallocated/{}.{suffix}{}", self.period, asked.suffix())
+        file.of(asked.link(paths::Unallocated { period: self.period }))
     }
 
     fn costs(&self) -> Vec<choices::Choice> {

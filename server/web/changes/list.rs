@@ -117,8 +117,7 @@ pub async fn index(
 }
 
 impl Index {
-    fn file(&self, suffix: &str) -> String {
-        let file = if suffix == "csv" { File::Csv } else { File::Json };
+    fn file(&self, file: File) -> String {
         file.of(Asked { page: None, ..self.asked.clone() }.link())
     }
 

@@ -80,89 +80,41 @@ pub fn page(kind: Kind, change: i64) -> String {
     }
 }
 
-pub async fn propose(
-    path: paths::ChangePropose,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-    Form(why): Form<Why>,
-) -> Result {
-    let reason = why.reason()?;
-    let outcome = of_document!(path.kind, Document => {
-        changes::propose::<Document>(&mut db, path.change, reason, &by, now).await?
-    });
-    decided(
-        layout,
-        &mut db,
-        &answers,
-        (path.kind, path.change),
-        outcome,
-        (Status::Proposed, now.date_naive()),
-    )
-    .await
+/// What a decision takes from a request.
+type Asked = (Now, Layout, Actor, State<Arc<Answers>>, Db, Form<Why>);
+
+pub async fn propose(path: paths::ChangePropose, asked: Asked) -> Result {
+    decide((path.kind, path.change), Status::Proposed, asked).await
 }
 
-pub async fn apply(
-    path: paths::ChangeApply,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-    Form(why): Form<Why>,
-) -> Result {
-    let reason = why.reason()?;
-    let outcome = of_document!(path.kind, Document => {
-        changes::apply::<Document>(&mut db, path.change, reason, &by, now).await?
-    });
-    decided(layout, &mut db, &answers, (path.kind, path.change), outcome, (Status::Applied, now.date_naive()))
-        .await
+pub async fn apply(path: paths::ChangeApply, asked: Asked) -> Result {
+    decide((path.kind, path.change), Status::Applied, asked).await
 }
 
-pub async fn undo(
-    path: paths::ChangeUndo,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-    Form(why): Form<Why>,
-) -> Result {
-    let reason = why.reason()?;
-    let outcome = of_document!(path.kind, Document => {
-        changes::undo::<Document>(&mut db, path.change, reason, &by, now).await?
-    });
-    decided(layout, &mut db, &answers, (path.kind, path.change), outcome, (Status::Undone, now.date_naive()))
-        .await
+pub async fn undo(path: paths::ChangeUndo, asked: Asked) -> Result {
+    decide((path.kind, path.change), Status::Undone, asked).await
 }
 
 /// Undoes the loading of readings, and nothing else.
-pub async fn undo_readings(
-    path: paths::ReadingsUndo,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-    Form(why): Form<Why>,
-) -> Result {
-    let change = changes::find::<AssetRegister>(&mut db, path.change).await?.ok_or(Error::NotFound)?;
+pub async fn undo_readings(path: paths::ReadingsUndo, mut asked: Asked) -> Result {
+    let (.., db, _) = &mut asked;
+    let change = changes::find::<AssetRegister>(db, path.change).await?.ok_or(Error::NotFound)?;
     if !change.edits.is_empty() {
         return Err(Error::MayNotWrite);
     }
+    decide((Kind::AssetRegister, path.change), Status::Undone, asked).await
+}
+
+/// Makes a change what somebody wishes it to be, and says on its page what became of it.
+async fn decide((kind, id): (Kind, i64), wished: Status, asked: Asked) -> Result {
+    let (Now(now), layout, by, State(answers), mut db, Form(why)) = asked;
     let reason = why.reason()?;
-    let outcome = changes::undo::<AssetRegister>(&mut db, path.change, reason, &by, now).await?;
-    decided(
-        layout,
-        &mut db,
-        &answers,
-        (Kind::AssetRegister, path.change),
-        outcome,
-        (Status::Undone, now.date_naive()),
-    )
-    .await
+    let outcome = of_document!(kind, Document => match wished {
+        Status::Proposed => changes::propose::<Document>(&mut db, id, reason, &by, now).await?,
+        Status::Undone => changes::undo::<Document>(&mut db, id, reason, &by, now).await?,
+        _ => changes::apply::<Document>(&mut db, id, reason, &by, now).await?,
+    });
+    decided(layout, &mut db, &answers, (kind, id), outcome, (wished, now.date_naive())).await
 }
 
 pub async fn discard(

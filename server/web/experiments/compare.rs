@@ -9,7 +9,7 @@ use sqlx::PgConnection;
 use super::super::csv::{self, Cell, Record};
 use super::super::error::{Error, Result};
 use super::super::extract::{CurrentUser, Db, Query};
-use super::super::format::Format;
+use super::super::format::{File, Format};
 use super::super::layout::Layout;
 use super::super::question::Asked;
 use super::super::spend::chart;
@@ -162,8 +162,8 @@ impl Page {
         to_experiment(&it.experiment, self.period.or(Some(it.period)), &self.asked)
     }
 
-    fn file(&self, suffix: &str) -> String {
-        self.at(&self.asked).replacen("/compare", &format!("/compare.{suffix}"), 1)
+    fn file(&self, file: File) -> String {
+        file.of(self.at(&self.asked))
     }
 
     fn costs(&self) -> Vec<choices::Choice> {

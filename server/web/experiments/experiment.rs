@@ -10,7 +10,7 @@ use super::super::allocation::configuration_now;
 use super::super::csv::{self, Cell, Record};
 use super::super::error::{Error, Result};
 use super::super::extract::{CurrentUser, Db, Query};
-use super::super::format::Format;
+use super::super::format::{File, Format};
 use super::super::layout::Layout;
 use super::super::question::Asked;
 use super::super::spend::chart;
@@ -179,10 +179,8 @@ impl Page {
         asked.link(paths::Experiments { period: self.it.period.last().into() })
     }
 
-    fn file(&self, suffix: &str) -> String {
-        let path = paths::Experiment { experiment: paths::Named(self.it.experiment.clone()) }.to_string();
-        let rest = self.at(&self.asked);
-        format!("{path}.{suffix}{}", rest.strip_prefix(&path).unwrap_or_default())
+    fn file(&self, file: File) -> String {
+        file.of(self.at(&self.asked))
     }
 
     fn costs(&self) -> Vec<choices::Choice> {

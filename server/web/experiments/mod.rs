@@ -12,7 +12,7 @@ use axum::extract::State;
 use super::csv::{self, Cell, Record};
 use super::error::Result;
 use super::extract::{CurrentUser, Db, Query};
-use super::format::Format;
+use super::format::{File, Format};
 use super::layout::{Layout, Pages};
 use super::question::Asked;
 use super::table::{self, Head};
@@ -122,9 +122,9 @@ impl Page {
         choices::periods(self.period, |period| self.during(period).1)
     }
 
-    fn file(&self, suffix: &str) -> String {
+    fn file(&self, file: File) -> String {
         let asked = Asked { page: 1, ..self.asked.clone() };
-        format!("/experiments/during/{}.{suffix}{}", self.period, asked.suffix())
+        file.of(asked.link(paths::Experiments { period: self.period }))
     }
 
     fn costs(&self) -> Vec<choices::Choice> {

@@ -3,7 +3,7 @@
 use askama::Template;
 use serde::{Deserialize, Serialize};
 
-use super::super::format::Format;
+use super::super::format::{File, Format};
 use super::at;
 use crate::report::{self, Change, Changes, ChangesBy, CostMetric};
 use crate::web::csv::{self, Cell, Record};
@@ -79,10 +79,8 @@ impl Page {
     }
 
     /// The same as a file: the suffix stands before the question.
-    fn file(&self, suffix: &str) -> String {
-        let here = self.here();
-        let (path, query) = here.split_at(here.find('?').unwrap_or(here.len()));
-        format!("{path}.{suffix}{query}")
+    fn file(&self, file: File) -> String {
+        file.of(self.here())
     }
 
     fn by(&self) -> Vec<(&'static str, String, bool)> {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::super::format::File;
 use crate::money::Decimal;
 use crate::report::{self, DeliveryState, HistoryChoices, HistoryFilter, HistoryOrder, ImportLine};
 use crate::web::csv::{Cell, Record};
@@ -75,8 +76,8 @@ impl HistoryQuery {
     }
 
     /// The same as a file.
-    pub fn file(&self, suffix: &str) -> String {
-        self.link().replacen("/imports", &format!("/imports.{suffix}"), 1)
+    pub fn file(&self, file: File) -> String {
+        file.of(self.link())
     }
 }
 

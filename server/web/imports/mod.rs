@@ -22,7 +22,7 @@ use super::error::Result;
 use super::extract::{Db, Htmx, Now, Query};
 use super::filters::Bare;
 use super::form::Fields;
-use super::format::Format;
+use super::format::{File, Format};
 use super::layout::{Layout, Pages};
 use super::{filters, paths, respond};
 use crate::period::BillingMonth;

@@ -219,38 +219,21 @@ pub async fn load(
         Ok(text) if text.contains('\0') => Err(wrong("the file contains a NUL character; remove it")),
         Ok(text) => compute(move || file::read(&text)).await?,
     };
-    let mut scenario = match read {
+    let named = read.and_then(|mut scenario| {
+        if scenario.name.trim().is_empty() {
+            name.strip_suffix(".toml").unwrap_or(&name).clone_into(&mut scenario.name);
+        }
+        name_problem(scenario.name.trim()).map_or(Ok(scenario), |why| Err(wrong(why)))
+    });
+    let scenario = match named {
         Ok(scenario) => scenario,
         Err(wrong) => {
-            let refused = Some((name, wrong));
-            return respond::refused(
-                Page::of(
-                    layout,
-                    (&mut *app.db.acquire().await?, &app.answers),
-                    &person,
-                    refused,
-                    now.date_naive(),
-                )
-                .await?,
-            );
+            let mut db = app.db.acquire().await?;
+            let (refused, today) = (Some((name, wrong)), now.date_naive());
+            let page = Page::of(layout, (&mut db, &app.answers), &person, refused, today).await?;
+            return respond::refused(page);
         }
     };
-    if scenario.name.trim().is_empty() {
-        name.strip_suffix(".toml").unwrap_or(&name).clone_into(&mut scenario.name);
-    }
-    if let Some(why) = name_problem(scenario.name.trim()) {
-        let refused = Some((name, wrong(why)));
-        return respond::refused(
-            Page::of(
-                layout,
-                (&mut *app.db.acquire().await?, &app.answers),
-                &person,
-                refused,
-                now.date_naive(),
-            )
-            .await?,
-        );
-    }
     // It was checked while it was read.
     let headline = compared(&scenario).await?.map(|it| Headline::of(&it)).unwrap_or_default();
     let mut db = app.db.acquire().await?;

@@ -13,7 +13,7 @@ use sqlx::PgConnection;
 
 use super::error::Result;
 use super::extract::{CurrentUser, Db, Query};
-use super::format::Format;
+use super::format::{File, Format};
 use super::layout::{Layout, Pages};
 use super::question::Asked;
 use super::{Access, Error, choices, default_month, filters, paths, respond};
@@ -254,9 +254,9 @@ impl Page {
     }
 
     /// The same figures as a file.
-    fn file(&self, suffix: &str) -> String {
+    fn file(&self, file: File) -> String {
         let asked = Asked { page: 1, over: None, ..self.asked.clone() };
-        format!("/spend/{}.{suffix}{}", self.period, asked.suffix())
+        file.of(asked.link(paths::Spend { period: self.period }))
     }
 
     fn costs(&self) -> Vec<(String, String, bool)> {

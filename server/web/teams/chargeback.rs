@@ -8,7 +8,7 @@ use axum::extract::State;
 use super::super::csv::{self, Cell, Record};
 use super::super::error::Result;
 use super::super::extract::{CurrentUser, Db, Query};
-use super::super::format::Format;
+use super::super::format::{File, Format};
 use super::super::layout::Layout;
 use super::super::question::Asked;
 use super::super::table::{self, Head};
@@ -88,8 +88,8 @@ impl Page {
         choices::periods(self.period, |period| self.during(period).1)
     }
 
-    fn file(&self, suffix: &str) -> String {
-        format!("/chargeback/{}.{suffix}{}", self.period, self.asked.suffix())
+    fn file(&self, file: File) -> String {
+        file.of(self.asked.link(paths::Chargeback { period: self.period }))
     }
 
     fn costs(&self) -> Vec<choices::Choice> {

@@ -13,7 +13,7 @@ use sqlx::PgConnection;
 
 use super::error::Result;
 use super::extract::{CurrentUser, Db, Query};
-use super::format::Format;
+use super::format::{File, Format};
 use super::layout::Layout;
 use super::question::Asked;
 use super::spend::chart;
@@ -131,8 +131,8 @@ impl Page {
         self.asked.link(paths::Statement { team, period: self.period })
     }
 
-    fn file(&self, suffix: &str) -> String {
-        format!("{}.{suffix}{}", self.path(self.period), self.asked.suffix())
+    fn file(&self, file: File) -> String {
+        file.of(self.asked.link(self.path(self.period)))
     }
 
     fn costs(&self) -> Vec<choices::Choice> {

@@ -8,7 +8,7 @@ use axum::extract::State;
 use super::super::csv::{self, Cell, Record};
 use super::super::error::Result;
 use super::super::extract::{CurrentUser, Db, Query};
-use super::super::format::Format;
+use super::super::format::{File, Format};
 use super::super::layout::Layout;
 use super::super::question::Asked;
 use super::super::{Access, choices, filters, paths, respond};
@@ -109,8 +109,8 @@ impl Page {
         self.at(&Asked { sequence: Some(self.it.data_status.sequence), ..self.asked.clone() })
     }
 
-    fn file(&self, suffix: &str) -> String {
-        format!("{}.{suffix}{}", self.path(self.period), self.asked.suffix())
+    fn file(&self, file: File) -> String {
+        file.of(self.asked.link(self.path(self.period)))
     }
 
     fn costs(&self) -> Vec<choices::Choice> {
@@ -144,7 +144,7 @@ impl Page {
         let parts =
             || self.it.teams.iter().flat_map(|team| &team.shared).filter(|part| part.weight.is_some());
         for part in parts() {
-            let note = format!("Divided {}: weights are {}.", part.divided(), part.weight_in_words());
+            let note = format!("Divided {}: weights are {}.", part.split_on_page, part.weight_in_words());
             if !notes.contains(&note) {
                 notes.push(note);
             }
@@ -237,7 +237,7 @@ impl TeamStatement {
             let made_of = part.made_of(|amount| filters::figure(amount, 2));
             let sum = format!(
                 "Weight of {}, divided {}{month}: {made_of} = {sum} {}.",
-                self.name, part.split, part.unit
+                self.name, part.split_on_page, part.unit
             );
             if !sums.contains(&sum) {
                 sums.push(sum);
@@ -254,11 +254,6 @@ impl StatedPart {
     }
 
     /// What its weights are, as pages say it.
-    /// How it is divided, as pages say it.
-    pub fn divided(&self) -> String {
-        self.split.replace("hours owned", "on-prem GPU-hours").replace("hours paid for", "cloud GPU-hours")
-    }
-
     pub fn weight_in_words(&self) -> String {
         let on_page = |text: String, (value, words): &(&str, &str)| text.replace(value, words);
         WEIGHTS.iter().fold(self.weighs.clone(), on_page)
