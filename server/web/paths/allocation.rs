@@ -1,105 +1,44 @@
-//! Who pays for what: rules, shared costs, the organization, labels, and their changes.
+//! Who pays for what: rules, shared costs, the organization, labels, quantities; and what nobody pays for.
 
-use axum_extra::routing::TypedPath;
-use serde::Deserialize;
-
-use super::{Error, with_query};
+use super::with_query;
 use crate::allocation::{Field, Label, Sheet, Target};
-use crate::period::BillingMonth;
+use crate::period::{BillingMonth, Period};
 
-/// The rules by which charges get their owners.
-#[derive(TypedPath)]
-#[typed_path("/rules", rejection(Error))]
-pub struct Rules;
+paths! {
+    /// The rules by which charges get their owners.
+    "/rules" => Rules;
+    /// A form for a rule, filled in by its query: `?field=account&value=1234&to=team:vision&name=…`.
+    "/rules/new" => NewRule;
+    "/rules/{rule}" => Rule { rule: i64 };
+    "/rules/{rule}/move" => RuleMove { rule: i64 };
+    "/rules/{rule}/remove" => RuleRemove { rule: i64 };
 
-/// A form for a rule, filled in by its query: `?field=account&value=1234&to=team:vision&name=…`.
-#[derive(TypedPath)]
-#[typed_path("/rules/new", rejection(Error))]
-pub struct NewRule;
+    /// Shared costs, and how they are divided.
+    "/shared-costs" => SharedCosts;
+    "/shared-costs/new" => NewSharedCosts;
+    "/shared-costs/{pool}" => SharedCost { pool: i64 };
+    "/shared-costs/{pool}/remove" => SharedCostsRemove { pool: i64 };
 
-#[derive(TypedPath, Deserialize)]
-#[typed_path("/rules/{rule}", rejection(Error))]
-pub struct Rule {
-    pub rule: i64,
-}
+    /// Teams, projects, cost centres, experiments, accounts: who there is.
+    #[derive(Copy)]
+    "/organization/{sheet}" => Organization { sheet: Sheet };
+    "/organization/{sheet}/file" => OrganizationFile { sheet: Sheet };
+    "/organization/{sheet}/{entry}" => OrganizationEntry { sheet: Sheet, entry: i64 };
+    "/organization/{sheet}/{entry}/remove" => OrganizationRemove { sheet: Sheet, entry: i64 };
 
-#[derive(TypedPath, Deserialize)]
-#[typed_path("/rules/{rule}/move", rejection(Error))]
-pub struct RuleMove {
-    pub rule: i64,
-}
+    /// What tags mean, and spellings that mean nothing yet.
+    #[derive(Copy)]
+    "/labels/{label}" => Labels { label: Label };
+    "/labels/{label}/map" => LabelMap { label: Label };
+    "/labels/{label}/meaning" => LabelMeaning { label: Label };
 
-#[derive(TypedPath, Deserialize)]
-#[typed_path("/rules/{rule}/remove", rejection(Error))]
-pub struct RuleRemove {
-    pub rule: i64,
-}
+    /// What is unallocated; leads to the latest month.
+    "/unallocated" => AnyUnallocated;
+    "/unallocated/{period}" => Unallocated { period: Period };
 
-/// Shared costs, and how they are divided.
-#[derive(TypedPath)]
-#[typed_path("/shared-costs", rejection(Error))]
-pub struct SharedCosts;
-
-#[derive(TypedPath)]
-#[typed_path("/shared-costs/new", rejection(Error))]
-pub struct NewSharedCosts;
-
-#[derive(TypedPath, Deserialize)]
-#[typed_path("/shared-costs/{pool}", rejection(Error))]
-pub struct SharedCost {
-    pub pool: i64,
-}
-
-#[derive(TypedPath, Deserialize)]
-#[typed_path("/shared-costs/{pool}/remove", rejection(Error))]
-pub struct SharedCostsRemove {
-    pub pool: i64,
-}
-
-/// Teams, projects, cost centres, experiments, accounts: who there is.
-#[derive(Clone, Copy, TypedPath, Deserialize)]
-#[typed_path("/organization/{sheet}", rejection(Error))]
-pub struct Organization {
-    pub sheet: Sheet,
-}
-
-#[derive(TypedPath, Deserialize)]
-#[typed_path("/organization/{sheet}/file", rejection(Error))]
-pub struct OrganizationFile {
-    pub sheet: Sheet,
-}
-
-#[derive(TypedPath, Deserialize)]
-#[typed_path("/organization/{sheet}/{entry}", rejection(Error))]
-pub struct OrganizationEntry {
-    pub sheet: Sheet,
-    pub entry: i64,
-}
-
-#[derive(TypedPath, Deserialize)]
-#[typed_path("/organization/{sheet}/{entry}/remove", rejection(Error))]
-pub struct OrganizationRemove {
-    pub sheet: Sheet,
-    pub entry: i64,
-}
-
-/// What tags mean, and spellings that mean nothing yet.
-#[derive(Clone, Copy, TypedPath, Deserialize)]
-#[typed_path("/labels/{label}", rejection(Error))]
-pub struct Labels {
-    pub label: Label,
-}
-
-#[derive(TypedPath, Deserialize)]
-#[typed_path("/labels/{label}/map", rejection(Error))]
-pub struct LabelMap {
-    pub label: Label,
-}
-
-#[derive(TypedPath, Deserialize)]
-#[typed_path("/labels/{label}/meaning", rejection(Error))]
-pub struct LabelMeaning {
-    pub label: Label,
+    "/quantities" => Quantities;
+    "/quantities/file" => QuantitiesFile;
+    "/quantities/remove" => QuantitiesRemove;
 }
 
 /// The form of a rule, filled in: what equals these values goes to this target, if one is known, from a month on.
