@@ -51,87 +51,50 @@ pub struct Stated {
     pub is_kept: bool,
 }
 
-/// Routes under construction: a route cannot be added without saying for whom it is. The path is the type
-/// of its handler's first argument.
+/// A handler of the path `P`: the type of its first argument.
+pub trait HandlerAt<P, T>: Handler<T, App> {}
+
+impl<P: TypedPath, T: SecondElementIs<P>, H: Handler<T, App>> HandlerAt<P, T> for H {}
+
+/// Routes under construction: a route cannot be added without saying for whom it is.
 #[derive(Default)]
+#[must_use]
 pub struct Routes {
     router: Router<App>,
     stated: Vec<Stated>,
 }
 
 impl Routes {
-    #[must_use]
-    pub fn get<P, H, T>(self, access: Access, handler: H) -> Self
-    where
-        P: TypedPath,
-        H: Handler<T, App>,
-        T: SecondElementIs<P> + 'static,
-    {
+    pub fn get<P: TypedPath, T: 'static>(self, access: Access, handler: impl HandlerAt<P, T>) -> Self {
         self.add::<P>(Method::GET, access, axum::routing::get(handler))
     }
 
     /// A page with its files, for people alone.
-    #[must_use]
-    pub fn with_files<P, H, T>(self, access: Access, handler: H) -> Self
-    where
-        P: TypedPath,
-        H: Handler<T, App>,
-        T: SecondElementIs<P> + 'static,
-    {
+    pub fn with_files<P: TypedPath, T: 'static>(self, access: Access, handler: impl HandlerAt<P, T>) -> Self {
         self.get(access, handler).stating(|line| line.has_files = true)
     }
 
     /// A file, or figures in one form alone: scripts read it with a token, too, as their owner would.
-    #[must_use]
-    pub fn file<P, H, T>(self, access: Access, handler: H) -> Self
-    where
-        P: TypedPath,
-        H: Handler<T, App>,
-        T: SecondElementIs<P> + 'static,
-    {
+    pub fn file<P: TypedPath, T: 'static>(self, access: Access, handler: impl HandlerAt<P, T>) -> Self {
         self.get(access, handler).stating(|line| line.is_for_scripts = true)
     }
 
     /// A page that shows figures, with its files, for people and scripts.
-    #[must_use]
-    pub fn figures<P, H, T>(self, access: Access, handler: H) -> Self
-    where
-        P: TypedPath,
-        H: Handler<T, App>,
-        T: SecondElementIs<P> + 'static,
-    {
+    pub fn figures<P: TypedPath, T: 'static>(self, access: Access, handler: impl HandlerAt<P, T>) -> Self {
         self.file(access, handler).stating(|line| line.has_files = true)
     }
 
     /// A page that shows figures and is kept, with its files.
-    #[must_use]
-    pub fn kept<P, H, T>(self, access: Access, handler: H) -> Self
-    where
-        P: TypedPath,
-        H: Handler<T, App>,
-        T: SecondElementIs<P> + 'static,
-    {
+    pub fn kept<P: TypedPath, T: 'static>(self, access: Access, handler: impl HandlerAt<P, T>) -> Self {
         self.figures(access, handler).stating(|line| line.is_kept = true)
     }
 
-    #[must_use]
-    pub fn post<P, H, T>(self, access: Access, handler: H) -> Self
-    where
-        P: TypedPath,
-        H: Handler<T, App>,
-        T: SecondElementIs<P> + 'static,
-    {
+    pub fn post<P: TypedPath, T: 'static>(self, access: Access, handler: impl HandlerAt<P, T>) -> Self {
         self.add::<P>(Method::POST, access, axum::routing::post(handler))
     }
 
     /// A route that takes files: its body has no limit, and its handler streams it.
-    #[must_use]
-    pub fn upload<P, H, T>(self, access: Access, handler: H) -> Self
-    where
-        P: TypedPath,
-        H: Handler<T, App>,
-        T: SecondElementIs<P> + 'static,
-    {
+    pub fn upload<P: TypedPath, T: 'static>(self, access: Access, handler: impl HandlerAt<P, T>) -> Self {
         let without_limit = axum::routing::post(handler).layer(DefaultBodyLimit::disable());
         self.add::<P>(Method::POST, access, without_limit)
     }
