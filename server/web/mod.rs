@@ -1,7 +1,7 @@
 //! Pages. Each is one file here and one template: extract, ask, render.
 //!
 //! A request meets, in this order: [`format`] (is a page asked for, or its file?), [`observe`] (a line in the log, counts), [`guard`] (who is it, may they, does the form come from us), its handler,
-//! [`error`] (a refusal becomes a page, JSON or a line of text) and [`headers`]. Adding a page is a path in
+//! [`error`] (a refusal becomes a page, JSON or a line of text) and [`headers`]. Adding a page is a line in
 //! `paths/`, a file with its handler, a template, and one line below.
 
 pub mod addresses;
@@ -84,11 +84,12 @@ use crate::onprem::Months;
 use crate::report::Answers;
 
 /// What every handler can ask for.
-#[derive(Clone)]
+#[derive(Clone, FromRef)]
 pub struct App {
     pub db: PgPool,
     pub settings: Arc<Settings>,
     /// Connections of background work, and of what takes longer than a page may.
+    #[from_ref(skip)]
     pub jobs: PgPool,
     pub notifier: Notifier,
     pub originals: Originals,
@@ -97,6 +98,7 @@ pub struct App {
     pub pages: Arc<PageCache>,
     pub inbox: Inbox,
     /// Its figures are invented, and every page says so.
+    #[from_ref(skip)]
     pub is_demonstration: bool,
     pub metrics: Arc<Metrics>,
     pub downloads: Downloads,
@@ -295,40 +297,4 @@ pub fn routes() -> Routes {
 pub fn router(app: App) -> Router {
     let site = routes().into_router(app.clone()).layer(middleware::from_fn_with_state(app, observe::observe));
     Router::new().fallback_service(MapRequest::new(site, format::take_off_suffix))
-}
-
-impl FromRef<App> for PgPool {
-    fn from_ref(app: &App) -> Self {
-        app.db.clone()
-    }
-}
-
-impl FromRef<App> for Downloads {
-    fn from_ref(app: &App) -> Self {
-        app.downloads.clone()
-    }
-}
-
-impl FromRef<App> for Arc<Settings> {
-    fn from_ref(app: &App) -> Self {
-        Arc::clone(&app.settings)
-    }
-}
-
-impl FromRef<App> for Arc<Answers> {
-    fn from_ref(app: &App) -> Self {
-        Arc::clone(&app.answers)
-    }
-}
-
-impl FromRef<App> for Arc<Months> {
-    fn from_ref(app: &App) -> Self {
-        Arc::clone(&app.months)
-    }
-}
-
-impl FromRef<App> for Originals {
-    fn from_ref(app: &App) -> Self {
-        app.originals.clone()
-    }
 }
