@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::csv::{self, Cell, Record};
 use super::error::Result;
-use super::extract::{Db, Form, Now, Query, cookie};
+use super::extract::{Db, Form, Now, Query};
 use super::form::{Fields, amount};
 use super::format::Format;
 use super::layout::Layout;
@@ -100,7 +100,7 @@ pub async fn enter(
     if let Some(invoice) = form.read(&it, &mut fields) {
         if ledger::enter_invoice(&mut db, &invoice, &by, now).await? {
             let it = answers.reconciliation(&mut db, period, None).await?;
-            return Ok(back(period, &said(&it, &invoice)));
+            return Ok(respond::flash(at(period), &said(&it, &invoice)));
         }
         fields.refuse("number", "This invoice number exists already. To change it, remove it first.");
     }
@@ -157,13 +157,7 @@ pub async fn remove(
         || "Nothing changed: this invoice does not exist.".to_owned(),
         |number| format!("Invoice {number} removed."),
     );
-    Ok(back(path.period, &sentence))
-}
-
-fn back(period: Period, sentence: &str) -> axum::response::Response {
-    let mut response = respond::see_other(paths::Invoices { period });
-    cookie::leave_flash(&mut response, sentence);
-    response
+    Ok(respond::flash(at(path.period), &sentence))
 }
 
 impl Page {

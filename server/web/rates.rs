@@ -7,7 +7,7 @@ use sqlx::{PgConnection, PgPool};
 
 use super::csv::{self, Cell, Record};
 use super::error::{Error, Result};
-use super::extract::{Db, Form, Now, Upload, cookie};
+use super::extract::{Db, Form, Now, Upload};
 use super::form::Fields;
 use super::format::Format;
 use super::layout::Layout;
@@ -113,7 +113,7 @@ pub async fn set(
         Some(_) => format!("Saved: in {} one {currency} is {rate} {quoted_in}.", month.name()),
         None => format!("Nothing changed: in {} one {currency} was {rate} {quoted_in} before.", month.name()),
     };
-    Ok(back(&sentence))
+    Ok(respond::flash(paths::Rates, &sentence))
 }
 
 impl RateForm {
@@ -163,7 +163,8 @@ pub async fn load(
         return respond::refused(Page::find(layout, &mut db, fields).await?);
     };
     let Change { changed, unchanged, .. } = exchange::set(&mut db, &rates, &by, now).await?;
-    Ok(back(&format!("{name}: {changed} rates added or changed, {unchanged} unchanged.")))
+    let sentence = format!("{name}: {changed} rates added or changed, {unchanged} unchanged.");
+    Ok(respond::flash(paths::Rates, &sentence))
 }
 
 #[derive(Deserialize)]
@@ -190,7 +191,7 @@ pub async fn remove(
         Some(_) => format!("Removed the rate from {currency} to {quoted_in} in {}.", month.name()),
         None => "Nothing changed: there is no such rate.".to_owned(),
     };
-    Ok(back(&sentence))
+    Ok(respond::flash(paths::Rates, &sentence))
 }
 
 #[derive(Deserialize)]
@@ -220,13 +221,7 @@ pub async fn set_reporting_currency(
         Some(currency) => format!("Saved. The overview is in {currency}."),
         None => "Saved. The overview is in the currency of most charges.".to_owned(),
     };
-    Ok(back(&sentence))
-}
-
-fn back(sentence: &str) -> axum::response::Response {
-    let mut response = respond::see_other(paths::Rates);
-    cookie::leave_flash(&mut response, sentence);
-    response
+    Ok(respond::flash(paths::Rates, &sentence))
 }
 
 impl Record for Held {

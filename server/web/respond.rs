@@ -8,6 +8,7 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use serde::Serialize;
 
 use super::Result;
+use super::extract::cookie;
 
 /// A page, or a part of one.
 pub fn html(page: impl Template) -> Result {
@@ -26,4 +27,18 @@ pub fn json(value: &impl Serialize) -> Result {
 /// After something was written: the browser loads the page that shows it, and a reload writes nothing.
 pub fn see_other(path: impl fmt::Display) -> Response {
     Redirect::to(&path.to_string()).into_response()
+}
+
+/// The same, and that page says this.
+pub fn flash(path: impl fmt::Display, sentence: &str) -> Response {
+    let mut response = see_other(path);
+    cookie::leave_flash(&mut response, sentence);
+    response
+}
+
+/// The same after a change of the allocation, which can be undone there.
+pub fn flash_undo(path: impl fmt::Display, sentence: &str, change: i64) -> Response {
+    let mut response = see_other(path);
+    cookie::leave_undo(&mut response, sentence, change);
+    response
 }

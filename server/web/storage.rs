@@ -9,7 +9,7 @@ use serde_json::json;
 use sqlx::Connection as _;
 
 use super::error::{Error, Result};
-use super::extract::{Db, Form, Now, cookie};
+use super::extract::{Db, Form, Now};
 use super::form::Fields;
 use super::format::Format;
 use super::layout::Layout;
@@ -69,9 +69,7 @@ pub async fn save(
         audit::record(&mut tx, &by, verb, &object, details, now).await?;
     }
     tx.commit().await?;
-    let mut response = respond::see_other(paths::Storage);
-    cookie::leave_flash(&mut response, "Saved.");
-    Ok(response)
+    Ok(respond::flash(paths::Storage, "Saved."))
 }
 
 const HOURS: &str = "Enter a whole number of hours from 0 to 87600, or leave empty for never.";
@@ -99,9 +97,7 @@ pub async fn archive(_: paths::StorageArchive, Now(now): Now, by: Actor, State(a
         1 => format!("Import {} is archived. Its space is free in a few minutes.", archived[0]),
         many => format!("{many} imports are archived. Their space is free in a few minutes."),
     };
-    let mut response = respond::see_other(paths::Storage);
-    cookie::leave_flash(&mut response, &sentence);
-    Ok(response)
+    Ok(respond::flash(paths::Storage, &sentence))
 }
 
 impl Page {

@@ -3,7 +3,7 @@
 use crate::accounts::session;
 use crate::audit::Actor;
 use crate::web::error::{Error, Result};
-use crate::web::extract::{CurrentUser, Db, Now, Visitor, cookie};
+use crate::web::extract::{CurrentUser, Db, Now, Visitor};
 use crate::web::{paths, respond};
 
 pub async fn end(
@@ -16,9 +16,7 @@ pub async fn end(
     let is_ended = session::end(&mut db, &person, path.session, &by, now).await?;
     let sentence =
         if is_ended { "The session ended." } else { "Nothing changed: the session had ended before." };
-    let mut response = respond::see_other(paths::Account);
-    cookie::leave_flash(&mut response, sentence);
-    Ok(response)
+    Ok(respond::flash(paths::Account, sentence))
 }
 
 pub async fn end_others(
@@ -35,7 +33,5 @@ pub async fn end_others(
         1 => "The other session ended.".to_owned(),
         n => format!("The {n} other sessions ended."),
     };
-    let mut response = respond::see_other(paths::Account);
-    cookie::leave_flash(&mut response, &sentence);
-    Ok(response)
+    Ok(respond::flash(paths::Account, &sentence))
 }

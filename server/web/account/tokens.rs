@@ -13,7 +13,7 @@ use crate::audit::Actor;
 use crate::clock;
 use crate::config::Settings;
 use crate::web::error::Result;
-use crate::web::extract::{CurrentUser, Db, Form, Now, Visitor, cookie};
+use crate::web::extract::{CurrentUser, Db, Form, Now, Visitor};
 use crate::web::form::Fields;
 use crate::web::layout::Layout;
 use crate::web::{filters, paths, respond};
@@ -85,7 +85,5 @@ pub async fn revoke(
         || "Nothing changed: the token was revoked before.".to_owned(),
         |label| format!("Token “{label}” is revoked."),
     );
-    let mut response = respond::see_other(paths::Account);
-    cookie::leave_flash(&mut response, &sentence);
-    Ok(response)
+    Ok(respond::flash(paths::Account, &sentence))
 }

@@ -16,7 +16,6 @@ use sqlx::PgConnection;
 
 use super::changes::{LONGEST_REASON, conflicts};
 use super::error::{Error, Result};
-use super::extract::cookie;
 use super::layout::Layout;
 use super::{Access, paths, respond};
 use crate::accounts::Viewer;
@@ -83,19 +82,17 @@ pub async fn send(
 ) -> Result<Sent> {
     let about = about.into();
     if let Some(back) = at_once {
-        let mut response = respond::see_other(back);
-        match changes::change::<Configuration>(db, edits, about, Right::Apply, by, now).await? {
+        return Ok(match changes::change::<Configuration>(db, edits, about, Right::Apply, by, now).await? {
             Outcome::At { change, version } => {
                 let sentence = format!("Saved: {}. Version {version}.", about.summary);
-                cookie::leave_undo(&mut response, &sentence, change);
+                Sent::To(respond::flash_undo(back, &sentence, change))
             }
             Outcome::Waits(_) | Outcome::Nothing | Outcome::Decided => {
-                cookie::leave_flash(&mut response, "Nothing changed: this was saved before.");
+                Sent::To(respond::flash(back, "Nothing changed: this was saved before."))
             }
-            Outcome::Refused(problems) => return Ok(Sent::Refused(problems)),
-            Outcome::Conflict(of) => return Ok(Sent::Refused(conflicts(&of))),
-        }
-        return Ok(Sent::To(response));
+            Outcome::Refused(problems) => Sent::Refused(problems),
+            Outcome::Conflict(of) => Sent::Refused(conflicts(&of)),
+        });
     }
     Ok(match changes::draft::<Configuration>(db, edits, None, about, by, now).await? {
         Outcome::At { change, .. } | Outcome::Waits(change) => {

@@ -9,7 +9,7 @@ use sqlx::{PgConnection, PgPool};
 
 use super::super::csv::{self, Cell, Record};
 use super::super::error::{Error, Result};
-use super::super::extract::{Db, Form, Now, Upload, cookie};
+use super::super::extract::{Db, Form, Now, Upload};
 use super::super::form::Fields;
 use super::super::format::Format;
 use super::super::layout::Layout;
@@ -143,7 +143,7 @@ pub async fn set(
         Some(step) => format!("Saved: {said}. Version {step}. {KEPT}"),
         None => format!("Nothing changed: {said} was saved before."),
     };
-    Ok(back(&sentence))
+    Ok(respond::flash(paths::Quantities, &sentence))
 }
 
 /// All of a file, or nothing.
@@ -181,7 +181,7 @@ pub async fn load(
     let known = format!("{unchanged} unchanged");
     let step = sequence.map(|step| format!(" Version {step}. {KEPT}")).unwrap_or_default();
     let sentence = format!("{name}: {counted}, {known}.{step}");
-    Ok(back(&sentence))
+    Ok(respond::flash(paths::Quantities, &sentence))
 }
 
 #[derive(Deserialize)]
@@ -214,13 +214,7 @@ pub async fn remove(
             format!("Removed: {unit} of {kind} {owner} in {}, {days}. {KEPT}", month.name())
         }
     };
-    Ok(back(&sentence))
-}
-
-fn back(sentence: &str) -> axum::response::Response {
-    let mut response = respond::see_other(paths::Quantities);
-    cookie::leave_flash(&mut response, sentence);
-    response
+    Ok(respond::flash(paths::Quantities, &sentence))
 }
 
 impl UnitCost {

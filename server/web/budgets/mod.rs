@@ -15,7 +15,7 @@ use form::{BudgetForm, Done};
 use super::allocation::reason;
 use super::csv::{self, Cell, Record};
 use super::error::Result;
-use super::extract::{CurrentUser, Db, Form, Now, cookie};
+use super::extract::{CurrentUser, Db, Form, Now};
 use super::form::Fields;
 use super::format::Format;
 use super::layout::Layout;
@@ -132,10 +132,9 @@ pub async fn add(
             let about = About { summary: &format!("New {words}"), reason: reason(&form.reason) };
             match form::write(&mut db, edit, about, (&by, now)).await? {
                 Done::Written(change) => {
-                    let sentence = format!("Added: {words}.");
-                    return Ok(written(paths::Budgets, &sentence, change));
+                    return Ok(respond::flash_undo(paths::Budgets, &format!("Added: {words}."), change));
                 }
-                Done::Nothing => return Ok(back(paths::Budgets, NOTHING)),
+                Done::Nothing => return Ok(respond::flash(paths::Budgets, NOTHING)),
                 Done::Refused(found) => problems = found,
             }
         }
@@ -143,19 +142,6 @@ pub async fn add(
     let page =
         Page::find(layout, &mut db, &answers, &Viewer::Everything, Some(fields), now.date_naive()).await?;
     respond::refused(Page { problems, ..page })
-}
-
-fn back(path: impl std::fmt::Display, sentence: &str) -> axum::response::Response {
-    let mut response = respond::see_other(path);
-    cookie::leave_flash(&mut response, sentence);
-    response
-}
-
-/// The same after a change of the configuration, which can be undone.
-fn written(path: impl std::fmt::Display, sentence: &str, change: i64) -> axum::response::Response {
-    let mut response = respond::see_other(path);
-    cookie::leave_undo(&mut response, sentence, change);
-    response
 }
 
 impl BudgetLine {

@@ -10,8 +10,8 @@ use serde::Deserialize;
 use sqlx::PgConnection;
 
 use super::super::format::Format;
+use super::NOTHING;
 use super::form::{self, BudgetForm, Done};
-use super::{NOTHING, back, written};
 use crate::accounts::Viewer;
 use crate::allocation::{Budget, Configuration, Edit, Entry, Months};
 use crate::audit::Actor;
@@ -79,9 +79,9 @@ pub async fn change(
             let about = About { summary: &format!("Changed {words}"), reason: reason(&form.reason) };
             match write(&mut db, id, before, Some(after), about, (&by, now)).await? {
                 Done::Written(change) => {
-                    return Ok(written_to(id, &format!("Changed: {words}."), change));
+                    return Ok(respond::flash_undo(at(id), &format!("Changed: {words}."), change));
                 }
-                Done::Nothing => return Ok(back(at(id), NOTHING)),
+                Done::Nothing => return Ok(respond::flash(at(id), NOTHING)),
                 Done::Refused(found) => problems = found,
             }
         }
@@ -122,9 +122,9 @@ pub async fn end(
         let about = About { summary: &format!("Ended {words}"), reason: reason(&form.reason) };
         match write(&mut db, id, before, Some(after), about, (&by, now)).await? {
             Done::Written(change) => {
-                return Ok(written_to(id, &format!("Ended: {words}."), change));
+                return Ok(respond::flash_undo(at(id), &format!("Ended: {words}."), change));
             }
-            Done::Nothing => return Ok(back(at(id), NOTHING)),
+            Done::Nothing => return Ok(respond::flash(at(id), NOTHING)),
             Done::Refused(found) => problems = found,
         }
     }
@@ -144,7 +144,7 @@ pub async fn remove(
     let words = form::in_words(&configuration, &before);
     let sentence = match write(&mut db, id, before, None, &format!("Removed {words}"), (&by, now)).await? {
         Done::Written(change) => {
-            return Ok(written(paths::Budgets, &format!("Removed: {words}."), change));
+            return Ok(respond::flash_undo(paths::Budgets, &format!("Removed: {words}."), change));
         }
         Done::Nothing => NOTHING.to_owned(),
         Done::Refused(problems) => {
@@ -152,7 +152,7 @@ pub async fn remove(
             format!("Nothing changed: {first}.")
         }
     };
-    Ok(back(paths::Budgets, &sentence))
+    Ok(respond::flash(paths::Budgets, &sentence))
 }
 
 /// The configuration as it stands, and the budget of this number.
@@ -182,10 +182,6 @@ async fn write(
 
 fn at(id: i64) -> paths::Budget {
     paths::Budget { budget: id }
-}
-
-fn written_to(id: i64, sentence: &str, change: i64) -> axum::response::Response {
-    written(at(id), sentence, change)
 }
 
 impl Page {

@@ -10,13 +10,12 @@ pub(super) mod prices;
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::response::Response;
 use chrono::NaiveDate;
 use serde::Deserialize;
 use sqlx::PgConnection;
 
 use super::error::{Error, Result};
-use super::extract::{Db, Form, Now, cookie};
+use super::extract::{Db, Form, Now};
 use super::layout::Layout;
 use super::{filters, paths, respond};
 use crate::allocation::Configuration;
@@ -130,7 +129,7 @@ pub async fn discard(
     } else {
         decided_before(&mut db, kind, id).await?
     };
-    Ok(back(kind, id, &sentence))
+    Ok(respond::flash(page(kind, id), &sentence))
 }
 
 /// Says what became of a change, on its page. `wished`: what it was to become.
@@ -142,6 +141,7 @@ async fn decided(
     outcome: Outcome,
     (wished, today): (Status, NaiveDate),
 ) -> Result {
+    let saying = |sentence: &str| Ok(respond::flash(page(kind, id), sentence));
     let problems = match outcome {
         Outcome::At { version, .. } => {
             let what_follows = match kind {
@@ -150,17 +150,13 @@ async fn decided(
                 Kind::Prices => format!("Revision {version} of the price list."),
             };
             let done = filters::capital(wished.as_str());
-            return Ok(back(kind, id, &format!("{done}. {what_follows}")));
+            return saying(&format!("{done}. {what_follows}"));
         }
         Outcome::Waits(_) => {
-            let sentence = "Proposed: administrators see it on their overview. Nothing has changed yet.";
-            return Ok(back(kind, id, sentence));
+            return saying("Proposed: administrators see it on their overview. Nothing has changed yet.");
         }
-        Outcome::Nothing => return Ok(back(kind, id, "Nothing changed: this change has no effect.")),
-        Outcome::Decided => {
-            let sentence = decided_before(&mut *db, kind, id).await?;
-            return Ok(back(kind, id, &sentence));
-        }
+        Outcome::Nothing => return saying("Nothing changed: this change has no effect."),
+        Outcome::Decided => return saying(&decided_before(&mut *db, kind, id).await?),
         Outcome::Refused(problems) => problems,
         Outcome::Conflict(of) if wished == Status::Undone => {
             let message = "a later change edited this entry: undo that change first".to_owned();
@@ -192,10 +188,4 @@ async fn decided_before(db: &mut PgConnection, kind: Kind, id: i64) -> Result<St
 pub fn conflicts(of: &[String]) -> Vec<Problem> {
     let message = "edited by somebody else: check the current values and try again";
     of.iter().map(|title| Problem { of: title.clone(), message: message.to_owned() }).collect()
-}
-
-fn back(kind: Kind, id: i64, sentence: &str) -> Response {
-    let mut response = respond::see_other(page(kind, id));
-    cookie::leave_flash(&mut response, sentence);
-    response
 }

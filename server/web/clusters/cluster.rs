@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::super::csv::{self, Cell, Record};
 use super::super::error::{Error, Result};
-use super::super::extract::{Db, Form, Now, cookie};
+use super::super::extract::{Db, Form, Now};
 use super::super::format::Format;
 use super::super::layout::Layout;
 use super::super::{App, filters, paths, respond};
@@ -358,10 +358,6 @@ pub async fn publish(
     if gone > 0 {
         sentence = format!("{sentence} {gone} without costs became inactive.");
     }
-    let mut response = match batch {
-        Some(batch) => respond::see_other(paths::Batch { batch }),
-        None => respond::see_other(to(&path.cluster)),
-    };
-    cookie::leave_flash(&mut response, sentence.trim());
-    Ok(response)
+    let next = batch.map_or_else(|| to(&path.cluster), |batch| paths::Batch { batch }.to_string());
+    Ok(respond::flash(next, sentence.trim()))
 }

@@ -8,7 +8,7 @@ use axum::extract::State;
 use sqlx::PgPool;
 
 use super::super::error::{Error, Result};
-use super::super::extract::{Now, Upload, cookie};
+use super::super::extract::{Now, Upload};
 use super::super::layout::Layout;
 use super::super::{paths, respond};
 use super::to;
@@ -150,7 +150,5 @@ pub async fn load(
             gap.meter
         );
     }
-    let mut response = respond::see_other(to(&cluster.handle));
-    cookie::leave_flash(&mut response, &sentence);
-    Ok(response)
+    Ok(respond::flash(to(&cluster.handle), &sentence))
 }

@@ -3,11 +3,9 @@
 
 use askama::Template;
 use axum::extract::State;
-use axum::response::Response;
 use chrono::{DateTime, Utc};
 use serde_json::json;
 use sqlx::Connection;
-use uuid::Uuid;
 
 use super::super::format::Format;
 use super::batch_page;
@@ -15,7 +13,7 @@ use crate::audit::{self, Actor, Object, Verb};
 use crate::jobs::{self, Cancelled};
 use crate::report::{self, Batch, ImportLine, Outcome};
 use crate::web::error::{Error, Result};
-use crate::web::extract::{Db, Htmx, Now, cookie};
+use crate::web::extract::{Db, Htmx, Now};
 use crate::web::layout::Layout;
 use crate::web::respond;
 use crate::web::{App, filters, paths};
@@ -70,7 +68,7 @@ pub async fn cancel(path: paths::BatchCancel, Now(now): Now, by: Actor, mut db: 
         Cancelled::Soon => "Stopping the import. Nothing becomes active.",
         Cancelled::TooLate => "Nothing changed: the import had ended before.",
     };
-    Ok(back_to(&path.batch, sentence))
+    Ok(respond::flash(batch_page(&path.batch), sentence))
 }
 
 const CANCELLED: &str = "Upload canceled and files removed. Nothing was imported.";
@@ -96,13 +94,7 @@ pub async fn retry(
     } else {
         "Nothing changed: the import has not failed, or is in the queue again."
     };
-    Ok(back_to(&path.batch, sentence))
-}
-
-fn back_to(batch: &Uuid, sentence: &str) -> Response {
-    let mut response = respond::see_other(batch_page(batch));
-    cookie::leave_flash(&mut response, sentence);
-    response
+    Ok(respond::flash(batch_page(&path.batch), sentence))
 }
 
 impl Page {

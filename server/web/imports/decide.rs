@@ -1,7 +1,6 @@
 //! What people decide about a delivery. Each is done once: sent again it changes nothing and says so.
 
 use axum::extract::State;
-use axum::response::Response;
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::json;
@@ -13,7 +12,7 @@ use crate::jobs::{self, Reloading};
 use crate::ledger::{self, Decision, Ended, Published, Undone};
 use crate::report;
 use crate::web::error::{Error, Result};
-use crate::web::extract::{Db, Form, Now, cookie};
+use crate::web::extract::{Db, Form, Now};
 use crate::web::{App, paths, respond};
 
 /// Why a month becomes smaller.
@@ -44,14 +43,14 @@ pub async fn replace(
     Form(why): Form<Why>,
 ) -> Result {
     let sentence = publish(&mut db, path.delivery, Decision::Replace, why.reason()?, (&by, now)).await?;
-    Ok(back_to(path.delivery, &sentence))
+    Ok(respond::flash(at(path.delivery), &sentence))
 }
 
 /// Its rows are compared with those of large imports, which may take longer than a page: it has the connections of imports.
 pub async fn add(path: paths::DeliveryAdd, Now(now): Now, by: Actor, State(app): State<App>) -> Result {
     let mut db = app.jobs.acquire().await?;
     let sentence = publish(&mut db, path.delivery, Decision::Add, None, (&by, now)).await?;
-    Ok(back_to(path.delivery, &sentence))
+    Ok(respond::flash(at(path.delivery), &sentence))
 }
 
 /// Says why a delivery made its months smaller.
@@ -65,7 +64,8 @@ pub async fn explain(
     let delivery = path.delivery;
     status(&mut db, delivery).await?;
     let Some(reason) = why.reason()? else {
-        return Ok(back_to(delivery, "Reason: enter why the month became smaller. Nothing was saved."));
+        let sentence = "Reason: enter why the month became smaller. Nothing was saved.";
+        return Ok(respond::flash(at(delivery), sentence));
     };
     let mut tx = db.begin().await?;
     let is_explained = ledger::explain(&mut tx, delivery, reason, &by.name, now).await?;
@@ -75,7 +75,7 @@ pub async fn explain(
     }
     tx.commit().await?;
     let sentence = if is_explained { "Saved." } else { "Nothing changed: there was nothing to explain." };
-    Ok(back_to(delivery, sentence))
+    Ok(respond::flash(at(delivery), sentence))
 }
 
 /// Removing millions of rows may take longer than a page: it has the connections of imports.
@@ -102,7 +102,7 @@ pub async fn discard(
     } else {
         already(delivery)
     };
-    Ok(back_to(delivery, &sentence))
+    Ok(respond::flash(at(delivery), &sentence))
 }
 
 /// What becomes active again is compared with what was added since: it has the connections of imports, as [`add`] has.
@@ -126,7 +126,7 @@ pub async fn undo(path: paths::DeliveryUndo, Now(now): Now, by: Actor, State(app
         Undone::Already => already(delivery),
     };
     tx.commit().await?;
-    Ok(back_to(delivery, &sentence))
+    Ok(respond::flash(at(delivery), &sentence))
 }
 
 /// Loads the rows of an archived import again, as a job.
@@ -148,10 +148,10 @@ pub async fn load_again(
             respond::see_other(paths::Batch { batch: batch_id })
         }
         Reloading::NotArchived => {
-            back_to(delivery, &format!("Nothing changed: import {delivery} has its rows."))
+            respond::flash(at(delivery), &format!("Nothing changed: import {delivery} has its rows."))
         }
-        Reloading::FileRemoved(name) => back_to(
-            delivery,
+        Reloading::FileRemoved(name) => respond::flash(
+            at(delivery),
             &format!("The file was removed to save space. Choose {name} below to restore the rows."),
         ),
     })
@@ -204,10 +204,4 @@ fn already(delivery: i64) -> String {
 async fn status(db: &mut PgConnection, delivery: i64) -> Result<String> {
     let line = report::lines_of(db, &[delivery]).await?.pop();
     Ok(line.ok_or(Error::NotFound)?.status)
-}
-
-fn back_to(delivery: i64, sentence: &str) -> Response {
-    let mut response = respond::see_other(at(delivery));
-    cookie::leave_flash(&mut response, sentence);
-    response
 }

@@ -9,7 +9,7 @@ use crate::audit::{self, Actor, Object, Verb};
 use crate::ledger::{self, Limits, Measure};
 use crate::money::Decimal;
 use crate::web::error::Result;
-use crate::web::extract::{Db, Form, Now, cookie};
+use crate::web::extract::{Db, Form, Now};
 use crate::web::form::{Fields, amount};
 use crate::web::layout::Layout;
 use crate::web::{Access, paths, respond};
@@ -78,9 +78,7 @@ pub async fn save(
         audit::record(&mut tx, &by, verb, &object, changed.into(), now).await?;
     }
     tx.commit().await?;
-    let mut response = respond::see_other(paths::ImportLimits);
-    cookie::leave_flash(&mut response, "Saved. The limits apply to new imports.");
-    Ok(response)
+    Ok(respond::flash(paths::ImportLimits, "Saved. The limits apply to new imports."))
 }
 
 fn percent(text: &str) -> std::result::Result<Decimal, &'static str> {

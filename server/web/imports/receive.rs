@@ -10,7 +10,7 @@ use crate::audit::Actor;
 use crate::jobs::Arriving;
 use crate::report;
 use crate::web::error::{Error, Result};
-use crate::web::extract::{Db, Upload, cookie};
+use crate::web::extract::{Db, Upload};
 use crate::web::form::Fields;
 use crate::web::layout::Layout;
 use crate::web::respond;
@@ -46,9 +46,7 @@ pub async fn again(
         (Some(_), true) => "Choose the file that was imported.".to_owned(),
         (None, _) => format!("Nothing changed: import {} has its rows.", path.delivery),
     };
-    let mut response = respond::see_other(super::at(path.delivery));
-    cookie::leave_flash(&mut response, &sentence);
-    Ok(response)
+    Ok(respond::flash(super::at(path.delivery), &sentence))
 }
 
 async fn hand_over(app: App, by: Actor, arriving: Arriving) -> Result {

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
-use axum::response::Response;
 use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 
@@ -15,7 +14,7 @@ use crate::accounts::{ApiToken, Person, Role, UserId, people, token};
 use crate::audit::Actor;
 use crate::config::Settings;
 use crate::web::error::{Error, Result};
-use crate::web::extract::{Db, Form, Now, cookie};
+use crate::web::extract::{Db, Form, Now};
 use crate::web::form::Fields;
 use crate::web::layout::Layout;
 use crate::web::{filters, paths, respond};
@@ -60,10 +59,8 @@ pub async fn change(
         let sees_billing_accounts = form.billing_accounts == SHOWN;
         let change = Change { name: form.name(), role, teams, sees_billing_accounts };
         match manage::change(&mut db, UserId(path.person), &change, &by, now).await? {
-            Managed::Done => {
-                return Ok(back_to(path, "Saved."));
-            }
-            Managed::Unchanged => return Ok(back_to(path, "Nothing changed: this was saved before.")),
+            Managed::Done => return Ok(respond::flash(path, "Saved.")),
+            Managed::Unchanged => return Ok(respond::flash(path, "Nothing changed: this was saved before.")),
             Managed::LastAdmin => fields.refuse("role", LAST_ADMIN),
             Managed::Nobody => return Err(Error::NotFound),
         }
@@ -105,7 +102,7 @@ pub async fn sign_out(path: paths::PersonSignOut, Now(now): Now, by: Actor, mut 
         n => format!("{n} sessions ended."),
     };
     let sentence = format!("{sessions}{}", token::revoked(done.tokens_revoked));
-    Ok(back_to(paths::Person { person: path.person }, &sentence))
+    Ok(respond::flash(paths::Person { person: path.person }, &sentence))
 }
 
 pub async fn make_link(
@@ -127,7 +124,7 @@ pub async fn revoke_token(path: paths::PersonToken, Now(now): Now, by: Actor, mu
         || "Nothing changed: this token was revoked before.".to_owned(),
         |label| format!("Token “{label}” is revoked."),
     );
-    Ok(back_to(paths::Person { person: path.person }, &sentence))
+    Ok(respond::flash(paths::Person { person: path.person }, &sentence))
 }
 
 async fn settle(
@@ -139,8 +136,8 @@ async fn settle(
 ) -> Result {
     let path = paths::Person { person };
     match managed {
-        Managed::Done => Ok(back_to(path, sentence)),
-        Managed::Unchanged => Ok(back_to(path, "Nothing changed: this was saved before.")),
+        Managed::Done => Ok(respond::flash(path, sentence)),
+        Managed::Unchanged => Ok(respond::flash(path, "Nothing changed: this was saved before.")),
         Managed::Nobody => Err(Error::NotFound),
         Managed::LastAdmin => {
             let page = Page::find(db, path, layout, now).await?;
@@ -151,12 +148,6 @@ async fn settle(
 
 async fn find(db: &mut PgConnection, person: i64) -> Result<Person> {
     people::find(db, UserId(person)).await?.ok_or(Error::NotFound)
-}
-
-fn back_to(path: paths::Person, sentence: &str) -> Response {
-    let mut response = respond::see_other(path);
-    cookie::leave_flash(&mut response, sentence);
-    response
 }
 
 impl Page {

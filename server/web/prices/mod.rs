@@ -16,7 +16,7 @@ use sqlx::PgConnection;
 
 use super::csv::{self, Cell, Record};
 use super::error::{Error, Result};
-use super::extract::{CurrentUser, Db, Now, Query, cookie};
+use super::extract::{CurrentUser, Db, Now, Query};
 use super::format::{File, Format};
 use super::layout::{Layout, Pages};
 use super::table::page_of;
@@ -371,9 +371,7 @@ fn described(outcome: Outcome, summary: &str) -> Result<Response, Vec<String>> {
         Outcome::Refused(problems) => return Err(problems.into_iter().map(|it| it.of).collect()),
         Outcome::Conflict(of) => return Err(of),
     };
-    let mut response = respond::see_other(next);
-    cookie::leave_flash(&mut response, &sentence);
-    Ok(response)
+    Ok(respond::flash(next, &sentence))
 }
 
 fn to_change(change: i64) -> String {

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::response::Response;
 use chrono::NaiveDate;
 
 use super::super::App;
 use super::super::error::{Error, Result};
-use super::super::extract::{CurrentUser, Db, Form, Now, Upload, cookie};
+use super::super::extract::{CurrentUser, Db, Form, Now, Upload};
 use super::super::layout::Layout;
 use super::super::{paths, respond};
 use super::address::{Base, FROM_LEDGER, Said};
@@ -144,7 +143,7 @@ pub async fn create(
     let mut db = app.db.acquire().await?;
     let id =
         saved_scenarios::create(&mut db, &wish.edited.scenario, &headline, person.user_id, &by, now).await?;
-    Ok(described(to(id), &format!("“{name}” is saved.")))
+    Ok(respond::flash(to(id), &format!("“{name}” is saved.")))
 }
 
 fn name_problem(name: &str) -> Option<&'static str> {
@@ -190,8 +189,8 @@ pub async fn save(
     let saved = saved_scenarios::save(&mut db, (id, last), what, reason, &by, now).await?;
     drop(db);
     match saved {
-        Saved::As(version) => Ok(described(to(id), &format!("Saved as version {version}."))),
-        Saved::Nothing => Ok(described(to(id), "Nothing changed: the latest version is the same.")),
+        Saved::As(version) => Ok(respond::flash(to(id), &format!("Saved as version {version}."))),
+        Saved::Nothing => Ok(respond::flash(to(id), "Nothing changed: the latest version is the same.")),
         Saved::Conflict(version) => {
             let why = format!(
                 "version {version} was saved by somebody else. Open it first, or save yours as a copy"
@@ -238,7 +237,7 @@ pub async fn load(
     let headline = compared(&scenario).await?.map(|it| Headline::of(&it)).unwrap_or_default();
     let mut db = app.db.acquire().await?;
     let id = saved_scenarios::create(&mut db, &scenario, &headline, person.user_id, &by, now).await?;
-    Ok(described(to(id), &format!("“{}” is saved.", scenario.name)))
+    Ok(respond::flash(to(id), &format!("“{}” is saved.", scenario.name)))
 }
 
 /// A scenario that this person may change.
@@ -274,7 +273,7 @@ pub async fn share(
         let more = if with.chars().count() > LONGEST_ECHO { "…" } else { "" };
         let with: String = with.chars().take(LONGEST_ECHO).collect();
         let sentence = format!("Not shared: found “{with}{more}”. Enter {expected}.");
-        return Ok(described(to(kept.id), &sentence));
+        return Ok(respond::flash(to(kept.id), &sentence));
     };
     let shared = saved_scenarios::share(&mut db, kept.id, &with, &by, now).await?;
     let sentence = match (shared, &with) {
@@ -294,7 +293,7 @@ pub async fn share(
             format!("Shared with {email}, who can view it and save copies.")
         }
     };
-    Ok(described(to(kept.id), &sentence))
+    Ok(respond::flash(to(kept.id), &sentence))
 }
 
 /// A lead by their address, or a team, which has a lead or is inside one that has; and whom that shows it to, in words.
@@ -343,7 +342,7 @@ pub async fn unshare(
     } else {
         "Nothing changed: it was not shared with them.".to_owned()
     };
-    Ok(described(to(kept.id), &sentence))
+    Ok(respond::flash(to(kept.id), &sentence))
 }
 
 pub async fn remove(
@@ -356,7 +355,7 @@ pub async fn remove(
     let kept = own(&mut db, path.scenario, &person, now.date_naive()).await?;
     saved_scenarios::remove(&mut db, kept.id, &by, now).await?;
     let sentence = format!("“{}” is removed. You can restore it below.", kept.scenario.name);
-    Ok(described(paths::Scenarios.to_string(), &sentence))
+    Ok(respond::flash(paths::Scenarios, &sentence))
 }
 
 pub async fn bring_back(
@@ -368,11 +367,5 @@ pub async fn bring_back(
 ) -> Result {
     let kept = own(&mut db, path.scenario, &person, now.date_naive()).await?;
     saved_scenarios::bring_back(&mut db, kept.id, &by, now).await?;
-    Ok(described(to(kept.id), &format!("“{}” is restored.", kept.scenario.name)))
-}
-
-fn described(next: String, sentence: &str) -> Response {
-    let mut response = respond::see_other(next);
-    cookie::leave_flash(&mut response, sentence);
-    response
+    Ok(respond::flash(to(kept.id), &format!("“{}” is restored.", kept.scenario.name)))
 }
