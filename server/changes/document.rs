@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use sqlx::PgConnection;
 use sqlx::types::Json;
 
-use super::{Edit, Kind, Problem};
+use super::{Edit, Kind, NumberedEdit, Problem};
 
 pub type KeyOf<D> = <<D as Document>::Edit as Edit>::Key;
 pub type EntryOf<D> = <<D as Document>::Edit as Edit>::Entry;
@@ -143,4 +143,11 @@ pub async fn entry_ids(db: &mut PgConnection, count: usize) -> sqlx::Result<Vec<
     )
     .fetch_all(db)
     .await
+}
+
+/// Edits that add these entries, each with a number of its own.
+pub async fn additions<E>(db: &mut PgConnection, entries: Vec<E>) -> sqlx::Result<Vec<NumberedEdit<E>>> {
+    let ids = entry_ids(db, entries.len()).await?;
+    let additions = ids.into_iter().zip(entries);
+    Ok(additions.map(|(id, entry)| NumberedEdit { id, before: None, after: Some(entry) }).collect())
 }

@@ -10,7 +10,7 @@ mod problem;
 
 pub use change::{About, Change, Outline, Status, count, find, latest, latest_outlines, outlines, waiting};
 pub use decide::{Outcome, Right, apply, begin, change, discard, draft, propose, undo, wrote};
-pub use document::{Document, entry_ids};
+pub use document::{Document, additions, entry_ids};
 pub use edit::{Edit, Entry, NumberedEdit};
 pub use kind::Kind;
 pub use problem::Problem;

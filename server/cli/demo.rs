@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::Session;
 use crate::accounts::people::{self, Added};
 use crate::accounts::{Email, NewPerson, Password, Role};
-use crate::allocation::{self, Configuration, Edit};
+use crate::allocation::{self, Configuration};
 use crate::audit::{self, Actor, Object, Verb};
 use crate::clock;
 use crate::command_output::{remark, say};
@@ -140,12 +140,9 @@ async fn write_configuration(session: &Session, demonstration: &Demonstration) -
     if !current.entries.is_empty() {
         return Ok(());
     }
-    let entries = demonstration.configuration();
-    let ids = changes::entry_ids(&mut db, entries.len()).await?;
-    let edits = ids.into_iter().zip(entries).map(|(id, entry)| Edit { id, before: None, after: Some(entry) });
+    let edits = changes::additions(&mut db, demonstration.configuration()).await?;
     let summary = "The organization, its rules and its budgets";
     let now = clock::now();
-    let edits = edits.collect();
     match changes::change::<Configuration>(&mut db, edits, summary, Right::Apply, &session.by, now).await? {
         Outcome::At { .. } => Ok(()),
         other => bail!("the allocation rules of the demonstration was not taken: {other:?}"),
@@ -220,10 +217,7 @@ async fn happen(session: &Session, happening: Happening) -> anyhow::Result<u64> 
             if entries.iter().any(|entry| asset_register.entries.values().any(|known| known == entry)) {
                 return Ok(0);
             }
-            let ids = changes::entry_ids(&mut db, entries.len()).await?;
-            let edits = ids.into_iter().zip(entries);
-            let edits = edits.map(|(id, entry)| onprem::Edit { id, before: None, after: Some(entry) });
-            let edits = edits.collect();
+            let edits = changes::additions(&mut db, entries).await?;
             changes::change::<AssetRegister>(&mut db, edits, &summary, Right::Apply, &session.by, at).await?
         }
         ClusterNews::Read { summary, readings } => {

@@ -13,10 +13,9 @@ use crate::support::configuration::{change, pool, rule, team, to_pool, to_team, 
 use crate::support::now;
 
 async fn draft(db: &mut PgConnection, entries: Vec<Entry>) -> Outcome {
-    let ids = changes::entry_ids(db, entries.len()).await.unwrap();
-    let edits = ids.into_iter().zip(entries).map(|(id, entry)| Edit { id, before: None, after: Some(entry) });
+    let edits = changes::additions(db, entries).await.unwrap();
     let by = Actor::person("ada@example.com", "test");
-    changes::draft::<Configuration>(db, edits.collect(), None, "a change", &by, now()).await.unwrap()
+    changes::draft::<Configuration>(db, edits, None, "a change", &by, now()).await.unwrap()
 }
 
 /// What a draft of these entries is refused for.

@@ -264,11 +264,9 @@ async fn own(site: &Site) {
         entries.push(onprem::read(kind, &texts).unwrap());
     }
     let mut db = site.db.acquire().await.unwrap();
-    let ids = changes::entry_ids(&mut db, entries.len()).await.unwrap();
-    let meter_id = ids[ids.len() - 2];
-    let edits =
-        ids.iter().zip(entries).map(|(id, entry)| onprem::Edit { id: *id, before: None, after: Some(entry) });
-    asset_register(&mut db, edits.collect(), Right::Apply).await;
+    let edits = changes::additions(&mut db, entries).await.unwrap();
+    let meter_id = edits[edits.len() - 2].id;
+    asset_register(&mut db, edits, Right::Apply).await;
     let from = "2026-09-01T00:00:00Z".parse().unwrap();
     let reading =
         Reading { meter: "pdu".into(), from, until: from + chrono::TimeDelta::days(3), kwh: 4000.into() };

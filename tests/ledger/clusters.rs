@@ -177,11 +177,9 @@ impl Racks {
 
     async fn write(&self, entries: Vec<Entry>) -> Outcome {
         let mut db = self.ledger.db.acquire().await.unwrap();
-        let ids = changes::entry_ids(&mut db, entries.len()).await.unwrap();
+        let edits = changes::additions(&mut db, entries).await.unwrap();
         drop(db);
-        let edits =
-            ids.into_iter().zip(entries).map(|(id, entry)| Edit { id, before: None, after: Some(entry) });
-        self.change(edits.collect()).await
+        self.change(edits).await
     }
 
     async fn change(&self, edits: Vec<Edit>) -> Outcome {

@@ -50,9 +50,9 @@ pub fn to_team(handle: &str) -> Target {
 
 /// Writes entries into the configuration, in one change; answers their numbers.
 pub async fn write(db: &mut PgConnection, entries: Vec<Entry>) -> Vec<i64> {
-    let ids = changes::entry_ids(db, entries.len()).await.unwrap();
-    let edits = ids.iter().zip(entries).map(|(id, entry)| Edit { id: *id, before: None, after: Some(entry) });
-    change(db, edits.collect()).await;
+    let edits = changes::additions(db, entries).await.unwrap();
+    let ids = edits.iter().map(|edit| edit.id).collect();
+    change(db, edits).await;
     ids
 }
 

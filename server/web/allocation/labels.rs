@@ -195,16 +195,16 @@ pub async fn say(
     let usual: Vec<String> = label.usual_keys().iter().map(|key| (*key).to_owned()).collect();
     let is_usual = keys.iter().map(|key| normalized_key(key)).eq(usual.iter().cloned());
     let after = Entry::Meaning(Meaning { label, keys: keys.clone() });
-    let edit = match meaning(&configuration, label) {
+    let edits = match meaning(&configuration, label) {
         Some((id, it)) => {
             let after = if keys.is_empty() || is_usual { None } else { Some(after) };
-            Edit { id, before: Some(Entry::Meaning(it.clone())), after }
+            vec![Edit { id, before: Some(Entry::Meaning(it.clone())), after }]
         }
-        None if keys.is_empty() || is_usual => Edit { id: 0, before: None, after: None },
-        None => Edit { id: new_id(&mut db).await?, before: None, after: Some(after) },
+        None if keys.is_empty() || is_usual => vec![Edit { id: 0, before: None, after: None }],
+        None => changes::additions(&mut db, vec![after]).await?,
     };
     let summary = format!("Tag keys for {}: {}", label.name().to_lowercase(), keys.join(", "));
-    finish(&layout, &mut db, label, vec![edit], &summary, &form.wish, (&by, now)).await
+    finish(&layout, &mut db, label, edits, &summary, &form.wish, (&by, now)).await
 }
 
 /// `to` names what the spelling means; where it is empty, it becomes something of its own.
@@ -239,18 +239,13 @@ pub async fn map(
             None => answers.latest_month(&mut db, &Viewer::Everything).await?.ok_or(Error::NotFound)?,
         };
         let spellings = report::spellings(&mut db, &answers, &configuration.of_month(month), label).await?;
-        let mut ids = changes::entry_ids(&mut db, spellings.lines.len()).await?.into_iter();
-        let new = |line: &Spelling| -> Result<Edit> {
-            let entry = called(label, name_of(line))?;
-            Ok(Edit { id: ids.next().unwrap_or_default(), before: None, after: Some(entry) })
-        };
-        let edits = fresh(&spellings).map(new).collect::<Result<Vec<_>>>()?;
+        let new = fresh(&spellings).map(|line| called(label, name_of(line))).collect::<Result<Vec<_>>>()?;
+        let edits = changes::additions(&mut db, new).await?;
         (edits, format!("New {}s from labels · {}", label.name().to_lowercase(), month.name()))
     } else if form.to.is_empty() {
-        let id = new_id(&mut db).await?;
         let entry = called(label, spelling)?;
         let summary = format!("New {} for the label “{spelling}”", entry.title());
-        (vec![Edit { id, before: None, after: Some(entry) }], summary)
+        (changes::additions(&mut db, vec![entry]).await?, summary)
     } else {
         let edits = spelled(&mut db, &configuration, label, spelling, &form.to).await?;
         (edits, format!("“{spelling}” mapped to {} {}", label.name().to_lowercase(), form.to))
@@ -324,12 +319,8 @@ async fn spelled(
         }),
         _ => Entry::Value(Value { label, value: to.to_owned(), spellings }),
     };
-    taken.push(Edit { id: new_id(db).await?, before: None, after: Some(after) });
+    taken.extend(changes::additions(db, vec![after]).await?);
     Ok(taken)
-}
-
-async fn new_id(db: &mut PgConnection) -> sqlx::Result<i64> {
-    Ok(changes::entry_ids(db, 1).await?.pop().unwrap_or_default())
 }
 
 impl Wish {

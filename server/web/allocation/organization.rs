@@ -160,10 +160,9 @@ pub async fn create(
     let why = value(&pairs, "reason").to_owned();
     let problems = match sheet.read(&form) {
         Ok(entry) => {
-            let id = changes::entry_ids(&mut db, 1).await?.pop().unwrap_or_default();
             let summary = format!("New {}", entry.title());
             let about = About { summary: &summary, reason: reason(&why) };
-            let edits = vec![Edit { id, before: None, after: Some(entry) }];
+            let edits = changes::additions(&mut db, vec![entry]).await?;
             let back = paths::Organization { sheet };
             let at_once = is_at_once(&layout, value(&pairs, "do")).then(|| back.to_string());
             match send(&mut db, edits, about, at_once, (&by, now)).await? {

@@ -253,11 +253,10 @@ pub async fn create(
     let problems = match form.read() {
         Ok((pool, since)) => {
             let months = Months { first: since, last: pool.months.last };
-            let id = changes::entry_ids(&mut db, 1).await?.pop().unwrap_or_default();
             let summary = format!("New shared costs “{}”", pool.name);
             let about = About { summary: &summary, reason: reason(form.value("reason")) };
-            let edits =
-                vec![Edit { id, before: None, after: Some(Entry::Pool(SharedCostPool { months, ..pool })) }];
+            let new = Entry::Pool(SharedCostPool { months, ..pool });
+            let edits = changes::additions(&mut db, vec![new]).await?;
             match send(&mut db, edits, about, None, (&by, now)).await? {
                 Sent::To(response) => return Ok(response),
                 Sent::Refused(problems) => problems,

@@ -17,7 +17,7 @@ use super::super::layout::Layout;
 use super::super::respond;
 use super::super::{filters, paths};
 use super::cluster::in_short;
-use super::{Sent, additions, right, send, to};
+use super::{Sent, right, send, to};
 use crate::audit::Actor;
 use crate::changes::{self, About, Document as _, Entry as _, Problem, Right};
 use crate::onprem::{
@@ -174,7 +174,7 @@ pub async fn load(
             None => new.push(entry),
         }
     }
-    edits.extend(additions(&mut db, new).await?);
+    edits.extend(changes::additions(&mut db, new).await?);
     let rows = if edits.len() == 1 { "one row".to_owned() } else { format!("{} rows", edits.len()) };
     let summary = format!("{name}: {rows} of {}", path.kind.name().to_lowercase());
     let next = page.here().to_string();
@@ -346,7 +346,7 @@ pub async fn create(
         }
     };
     let (summary, next) = (format!("New {}", entry.title()), next(&entry, &asset_register, kind));
-    let edits = additions(&mut db, vec![entry]).await?;
+    let edits = changes::additions(&mut db, vec![entry]).await?;
     finish(&mut db, page, edits, &summary, &next, (&by, now)).await
 }
 

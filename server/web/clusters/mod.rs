@@ -20,7 +20,7 @@ use sqlx::PgConnection;
 use super::changes::conflicts;
 use super::csv::{self, Cell, Record};
 use super::error::Result;
-use super::extract::{Db, Now, cookie};
+use super::extract::{Db, Now};
 use super::format::Format;
 use super::layout::Layout;
 use super::{Access, filters, paths, respond};
@@ -29,7 +29,7 @@ use crate::changes::{self, About, Document as _, Outcome, Problem, Right};
 use crate::exchange::Rates;
 use crate::money::{Currency, Decimal};
 use crate::onprem::{
-    self, AssetRegister, Cluster, ClusterMonth, Edit, Entry, Kind, MonthSummary, Months, currencies,
+    self, AssetRegister, Cluster, ClusterMonth, Edit, Kind, MonthSummary, Months, currencies,
 };
 use crate::period::{BillingMonth, Period};
 use crate::report::{self, Filter, Grouping, MonthOfCluster};
@@ -248,17 +248,5 @@ fn described(outcome: Outcome, summary: &str, next: &str) -> Sent {
         Outcome::Refused(problems) => return Sent::Refused(problems),
         Outcome::Conflict(of) => return Sent::Refused(conflicts(&of)),
     };
-    let mut response = respond::see_other(next);
-    cookie::leave_flash(&mut response, &sentence);
-    Sent::To(response)
-}
-
-/// What is new, with numbers.
-async fn additions(db: &mut PgConnection, entries: Vec<Entry>) -> sqlx::Result<Vec<Edit>> {
-    let ids = changes::entry_ids(db, entries.len()).await?;
-    Ok(ids
-        .into_iter()
-        .zip(entries)
-        .map(|(id, entry)| Edit { id, before: None, after: Some(entry) })
-        .collect())
+    Sent::To(respond::flash(next, &sentence))
 }
