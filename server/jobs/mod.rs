@@ -6,6 +6,7 @@
 
 mod cluster;
 mod inbox;
+mod lock;
 mod stop;
 
 pub use cluster::{Submitted, submit_cluster};
@@ -32,8 +33,6 @@ use crate::ledger::{
     self, Decision, Import, LoadedAgain, LookIn, Originals, Progress, Report, Source, Status, WhenUnsure,
 };
 
-/// Session locks of running jobs: this plus the job's id.
-const LOCK: i64 = 0x6770_756a_0000_0000;
 /// How often a waiting worker looks, should a call to wake it have gone astray.
 const POLL: Duration = Duration::from_secs(2);
 /// How often a running job says how far it is.
@@ -48,6 +47,12 @@ const WORKERS: usize = 2;
 pub struct Incoming {
     pub name: String,
     pub path: PathBuf,
+}
+
+impl Incoming {
+    fn source(&self) -> Source {
+        Source { name: self.name.clone(), path: self.path.clone() }
+    }
 }
 
 /// Wakes the worker of this process when there is something to do.
@@ -269,7 +274,7 @@ async fn run_next_on(
     telling.abort_all();
     let reports = outcome?;
     let ended = finish(db, &job, &reports, &progress, clock.now()).await?;
-    sqlx::query_scalar!("select pg_advisory_unlock($1)", LOCK + job.job_id).fetch_one(&mut *db).await?;
+    lock::unlock(db, job.job_id).await?;
     if ended != Ended::Failed {
         remove_incoming(&job.files);
     }
@@ -284,8 +289,7 @@ async fn import(
     progress: &Progress,
     now: DateTime<Utc>,
 ) -> sqlx::Result<Vec<Report>> {
-    let files = job.files.iter().map(|file| Source { name: file.name.clone(), path: file.path.clone() });
-    let deliveries = ledger::gather(files.collect(), LookIn::Given);
+    let deliveries = ledger::gather(job.files.iter().map(Incoming::source).collect(), LookIn::Given);
     let import = Import {
         deliveries,
         as_format: None,
@@ -314,8 +318,7 @@ async fn reload_rows(
 ) -> sqlx::Result<Vec<Report>> {
     // Files that are kept have only their names here.
     let uploaded = files.iter().filter(|file| !file.path.as_os_str().is_empty());
-    let uploaded: Vec<Source> =
-        uploaded.map(|file| Source { name: file.name.clone(), path: file.path.clone() }).collect();
+    let uploaded: Vec<Source> = uploaded.map(Incoming::source).collect();
     let reload =
         ledger::Reload { pool, originals, delivery_id: delivery, uploaded: &uploaded, progress, now };
     let loaded = reload.run().await?;
@@ -349,11 +352,7 @@ async fn claim(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<Option
     .fetch_all(&mut *db)
     .await?;
     for candidate in candidates {
-        let is_mine =
-            sqlx::query_scalar!(r#"select pg_try_advisory_lock($1) as "mine!""#, LOCK + candidate.job_id)
-                .fetch_one(&mut *db)
-                .await?;
-        if !is_mine {
+        if !lock::try_lock(db, candidate.job_id).await? {
             continue;
         }
         let is_hopeless = candidate.attempts >= ATTEMPTS;
@@ -390,9 +389,7 @@ async fn claim(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<Option
             Some("cancelled") => remove_incoming(&candidate.files),
             _ => {}
         }
-        sqlx::query_scalar!("select pg_advisory_unlock($1)", LOCK + candidate.job_id)
-            .fetch_one(&mut *db)
-            .await?;
+        lock::unlock(db, candidate.job_id).await?;
     }
     Ok(None)
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sqlx::PgConnection;
 
-use super::LOCK;
+use super::lock;
 
 /// PostgreSQL takes a moment to notice that the connection which held a lock is closed.
 const LOOKS: u32 = 40;
@@ -18,7 +18,7 @@ pub async fn put_back(db: &mut PgConnection) -> sqlx::Result<u64> {
         .fetch_all(&mut *db)
         .await?;
     for job_id in running {
-        if !lock(db, job_id).await? {
+        if !wait(db, job_id).await? {
             continue;
         }
         let put = sqlx::query!(
@@ -30,18 +30,15 @@ pub async fn put_back(db: &mut PgConnection) -> sqlx::Result<u64> {
         .execute(&mut *db)
         .await?;
         count += put.rows_affected();
-        sqlx::query_scalar!("select pg_advisory_unlock($1)", LOCK + job_id).fetch_one(&mut *db).await?;
+        lock::unlock(db, job_id).await?;
     }
     Ok(count)
 }
 
-/// False where somebody else still works on the job.
-async fn lock(db: &mut PgConnection, job_id: i64) -> sqlx::Result<bool> {
+/// Locks the job; false where somebody else still works on it.
+async fn wait(db: &mut PgConnection, job_id: i64) -> sqlx::Result<bool> {
     for _ in 0..LOOKS {
-        let is_ours = sqlx::query_scalar!(r#"select pg_try_advisory_lock($1) as "ours!""#, LOCK + job_id)
-            .fetch_one(&mut *db)
-            .await?;
-        if is_ours {
+        if lock::try_lock(db, job_id).await? {
             return Ok(true);
         }
         tokio::time::sleep(BETWEEN).await;
