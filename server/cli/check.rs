@@ -24,6 +24,7 @@ pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done>
     if arguments.deep {
         equations.extend(ledger::check_originals(&mut db, &session.originals).await?);
     }
+    let failed = equations.iter().filter(|equation| !equation.holds).count();
     if session.json {
         print_json(&equations)?;
     } else {
@@ -31,9 +32,6 @@ pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done>
             let (sign, mark) = if equation.holds { ("=", " ok ") } else { ("≠", "FAIL") };
             say!("{mark}  {} [{}]: {} {sign} {}", equation.name, equation.of, equation.left, equation.right)?;
         }
-    }
-    let failed = equations.iter().filter(|equation| !equation.holds).count();
-    if !session.json {
         say!("{} equations, {failed} do not hold", equations.len())?;
     }
     Ok(if failed == 0 { Done::Well } else { Done::Failed })

@@ -5,7 +5,7 @@ use crate::accounts::Viewer;
 use crate::command_output::say;
 use crate::money::{Currency, Decimal};
 use crate::period::Period;
-use crate::report::{self, Answers, CostMetric, Filter, Grouping, Question};
+use crate::report::{self, Answers, CostMetric, Filter, Grouping, Question, Unconverted};
 
 #[derive(clap::Subcommand)]
 pub enum Report {
@@ -123,23 +123,10 @@ pub async fn run(session: Session, report: Report) -> anyhow::Result<Done> {
     for used in &spend.rates {
         say!("{}: 1 {} = {} {}, {}", used.month, used.currency, used.rate, used.into, used.source)?;
     }
-    for left_out in &spend.unconverted {
-        let money = &left_out.cost;
-        say!(
-            "not in the total: {} {} of {}, which has no rate",
-            money.amount,
-            money.currency,
-            left_out.month
-        )?;
-    }
-    for left_out in &spend.previous_unconverted {
-        let money = &left_out.cost;
-        say!(
-            "not in the previous: {} {} of {}, which has no rate",
-            money.amount,
-            money.currency,
-            left_out.month
-        )?;
+    for (of, unconverted) in [("total", &spend.unconverted), ("previous", &spend.previous_unconverted)] {
+        for Unconverted { month, cost } in unconverted {
+            say!("not in the {of}: {} {} of {month}, which has no rate", cost.amount, cost.currency)?;
+        }
     }
     if spend.rejected_rows > 0 {
         say!("incomplete: {} rows were rejected", spend.rejected_rows)?;
