@@ -1,7 +1,7 @@
 //! GPU recognition, over charge keys as the readers make them.
 
 use std::collections::{BTreeSet, HashMap};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use gpuledger::accelerator::{
     Accelerators, accelerator_hours, find_instance, find_model, instances, recognize, why,
@@ -9,6 +9,8 @@ use gpuledger::accelerator::{
 use gpuledger::billing::{ChargeCategory, ChargeKey, canonical_provider};
 use gpuledger::money::Decimal;
 use proptest::prelude::*;
+
+use crate::support::files;
 
 fn key(provider: &str, instance_type: &str, meter: &str, unit: &str) -> ChargeKey {
     ChargeKey {
@@ -320,16 +322,6 @@ fn it_knows_machines_by_every_name_their_providers_bill() {
     assert_eq!(found(&stated).as_deref(), Some("8 H100"));
 }
 
-/// The folder of files that others wrote, where it is at hand.
-fn data() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    eprintln!("skipped: {} is not there", folder.display());
-    None
-}
-
 fn rows_of(path: &Path) -> Vec<HashMap<String, String>> {
     let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
@@ -338,7 +330,7 @@ fn rows_of(path: &Path) -> Vec<HashMap<String, String>> {
 
 #[test]
 fn it_agrees_with_the_shared_price_catalog() {
-    let Some(folder) = data() else { return };
+    let Some(folder) = files::of_others() else { return };
     let mut agreed = 0;
     for row in rows_of(&folder.join("catalog/price_catalog.csv")) {
         let provider = &*canonical_provider(&row["provider"]);
@@ -360,7 +352,7 @@ fn it_agrees_with_the_shared_price_catalog() {
 /// Every name in the catalogs of others is asked for; what is recognized has the count that they state.
 #[test]
 fn it_recognizes_names_of_other_peoples_catalogs() {
-    let Some(folder) = data() else { return };
+    let Some(folder) = files::of_others() else { return };
     let mut described = Vec::new();
     let mut sweep = |list: &str, names: Vec<(String, String, String)>| {
         assert!(!names.is_empty(), "{list} holds no name");

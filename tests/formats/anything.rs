@@ -1,26 +1,19 @@
 //! Anything at all gets an answer: a charge, a rejection or a refusal, and never a panic.
 
-use std::io::{Cursor, Write};
+use std::io::Cursor;
 use std::path::PathBuf;
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use gpuledger::billing::{self, Manifest};
 use proptest::prelude::*;
 
 use super::read;
+use crate::support::files::gzip;
 
 /// Opens and reads to the end; what it came to does not matter, only that it came to something.
 fn survives(bytes: Vec<u8>) {
     if let Ok(export) = billing::open("anything", Cursor::new(bytes), None) {
         let _ = read(export);
     }
-}
-
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
 }
 
 /// Our own exports, as seeds.

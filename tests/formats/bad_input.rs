@@ -3,12 +3,10 @@
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::sync::{Arc, Mutex};
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
-use gpuledger::billing::{self, Charge, Refusal, RefusalKind, Step};
-use zip::write::SimpleFileOptions;
+use gpuledger::billing::{self, Charge, RefusalKind, Step};
 
-use super::{Reading, read};
+use super::{read, read_text};
+use crate::support::files::{gzip, zipped};
 
 const HEADER: &str = "lineItem/LineItemType,lineItem/UnblendedCost,lineItem/CurrencyCode,lineItem/UsageStartDate,\
                       lineItem/UsageEndDate,bill/PayerAccountId,bill/BillingPeriodStartDate,resourceTags/user:Team,notes";
@@ -29,21 +27,6 @@ fn many(count: usize) -> Vec<u8> {
         writeln!(text, "{ROW}{noise}").unwrap();
     }
     text
-}
-
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
-}
-
-fn zipped(files: &[(&str, &[u8])]) -> Vec<u8> {
-    let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
-    for (name, bytes) in files {
-        archive.start_file(*name, SimpleFileOptions::default()).unwrap();
-        archive.write_all(bytes).unwrap();
-    }
-    archive.finish().unwrap().into_inner()
 }
 
 /// The same zip with the numbers of large files, which are 64 bits wide.
@@ -80,13 +63,9 @@ fn with_wide_entry(mut zip: Vec<u8>) -> Vec<u8> {
     zip
 }
 
-fn read_bytes(bytes: Vec<u8>) -> Result<Reading, Refusal> {
-    read(billing::open("bill.csv", Cursor::new(bytes), None)?)
-}
-
 #[track_caller]
 fn is_refused(bytes: Vec<u8>, reason: &str) {
-    match read_bytes(bytes) {
+    match read_text(bytes) {
         Ok(reading) => panic!("read {} rows instead of saying: {reason}", reading.rows),
         Err(refusal) => {
             let text = refusal.to_string();
@@ -160,28 +139,28 @@ fn other_encodings_are_refused_by_name() {
     is_refused([b"\xfe\xff", big.as_slice()].concat(), "save the file as \u{201c}CSV UTF-8\u{201d}");
     let row: Vec<u8> =
         ROW.replace("core", "caf#").bytes().map(|b| if b == b'#' { 0xe9 } else { b }).collect();
-    let reading = read_bytes([csv(&[ROW]), row].concat()).unwrap();
+    let reading = read_text([csv(&[ROW]), row].concat()).unwrap();
     assert_eq!(reading.charges.len(), 1);
     let rejection = &reading.rejected[0];
     assert_eq!((rejection.row, rejection.column.as_str()), (2, "resourceTags/user:Team"));
     assert!(rejection.expected.contains("UTF-8"), "{rejection}");
     // A column that nobody reads may hold anything.
     let row = [ROW.as_bytes(), b"\xe9\0"].concat();
-    assert_eq!(read_bytes([csv(&[]), row].concat()).unwrap().charges.len(), 1);
+    assert_eq!(read_text([csv(&[]), row].concat()).unwrap().charges.len(), 1);
 }
 
 #[test]
 fn a_header_alone_is_an_empty_month() {
-    let reading = read_bytes(csv(&[])).unwrap();
+    let reading = read_text(csv(&[])).unwrap();
     assert_eq!((reading.rows, reading.charges.len()), (0, 0));
-    assert_eq!(read_bytes(HEADER.into()).unwrap().rows, 0);
+    assert_eq!(read_text(HEADER).unwrap().rows, 0);
 }
 
 #[test]
 fn marks_and_line_ends_do_not_matter() {
-    let plain = read_bytes(csv(&[ROW, ROW])).unwrap();
+    let plain = read_text(csv(&[ROW, ROW])).unwrap();
     let windows = String::from_utf8(csv(&[ROW, "", ROW])).unwrap().replace('\n', "\r\n");
-    let marked = read_bytes(format!("\u{feff}{windows}").trim_end().to_owned().into_bytes()).unwrap();
+    let marked = read_text(format!("\u{feff}{windows}").trim_end().to_owned().into_bytes()).unwrap();
     assert_eq!(marked.rows, 2);
     assert_eq!(plain.billed(), marked.billed());
 }
@@ -207,17 +186,17 @@ fn a_file_that_ends_in_the_middle_of_a_row_was_cut_off() {
     let last_row = whole.len() - ROW.len();
     is_refused(whole[..last_row + 9].to_vec(), "row 2: found the end of the file after");
     // One that only lacks its last newline is whole, and so is one whose short row is not the last.
-    assert_eq!(read_bytes(whole[..whole.len() - 1].to_vec()).unwrap().charges.len(), 2);
-    let reading = read_bytes(csv(&[&ROW[..9], ROW])).unwrap();
+    assert_eq!(read_text(whole[..whole.len() - 1].to_vec()).unwrap().charges.len(), 2);
+    let reading = read_text(csv(&[&ROW[..9], ROW])).unwrap();
     assert_eq!((reading.charges.len(), reading.rejected.len()), (1, 1));
-    let reading = read_bytes(csv(&[ROW, &ROW[..9]])).unwrap();
+    let reading = read_text(csv(&[ROW, &ROW[..9]])).unwrap();
     assert_eq!((reading.charges.len(), reading.rejected.len()), (1, 1), "the newline is there");
 }
 
 #[test]
 fn ten_megabytes_in_a_field_reject_its_row_only() {
     let huge = ROW.replace("core", &"x".repeat(10 << 20));
-    let reading = read_bytes(csv(&[ROW, &huge, ROW])).unwrap();
+    let reading = read_text(csv(&[ROW, &huge, ROW])).unwrap();
     assert_eq!(reading.charges.len(), 2);
     assert_eq!(
         reading.rejected[0].to_string(),
@@ -228,7 +207,7 @@ fn ten_megabytes_in_a_field_reject_its_row_only() {
 #[test]
 fn rows_of_the_wrong_length_are_rejected_with_both_counts() {
     let short = ROW.trim_end_matches(',');
-    let reading = read_bytes(csv(&["a,b,c", &format!("{ROW},more"), ROW, short])).unwrap();
+    let reading = read_text(csv(&["a,b,c", &format!("{ROW},more"), ROW, short])).unwrap();
     let described: Vec<String> = reading.rejected.iter().map(ToString::to_string).collect();
     assert_eq!(
         described,
@@ -244,16 +223,16 @@ fn rows_of_the_wrong_length_are_rejected_with_both_counts() {
 #[test]
 fn the_last_fields_are_left_off_in_every_row_or_in_none() {
     let short = ROW.trim_end_matches(',');
-    let reading = read_bytes(csv(&[short, short])).unwrap();
+    let reading = read_text(csv(&[short, short])).unwrap();
     assert_eq!((reading.charges.len(), reading.rejected.len()), (2, 0));
     assert_eq!(reading.remarks, ["the last fields are missing and taken as empty (2 rows, first in row 1)"]);
-    let refusal = read_bytes(csv(&[short, ROW])).err().unwrap().to_string();
+    let refusal = read_text(csv(&[short, ROW])).err().unwrap().to_string();
     assert!(refusal.contains("9 fields, and fewer in the rows before"), "{refusal}");
 }
 
 #[test]
 fn containers_are_told_by_their_content() {
-    let plain = read_bytes(many(50)).unwrap();
+    let plain = read_text(many(50)).unwrap();
     let parts = [gzip(&many(50)[..1000]), gzip(&many(50)[1000..])].concat();
     for bytes in [
         gzip(&many(50)),
@@ -268,7 +247,7 @@ fn containers_are_told_by_their_content() {
         [b"PK\x07\x08....".to_vec(), with_wide_numbers(zipped(&[("bill.csv", &many(50))]))].concat(),
         [zipped(&[("bill.csv", &many(50))]), vec![0; 1000]].concat(),
     ] {
-        let reading = read_bytes(bytes).unwrap();
+        let reading = read_text(bytes).unwrap();
         assert_eq!((reading.rows, reading.billed()), (plain.rows, plain.billed()));
     }
 }
@@ -357,7 +336,7 @@ fn short_reads_come_to_the_same() {
     for at_once in [1, 7, 63, 64, 65] {
         let line = Line { bytes: Cursor::new(many(40)), at_once, breaks_at: u64::MAX };
         let reading = read(billing::open("bill.csv", line, None).unwrap()).unwrap();
-        assert_eq!((reading.rows, reading.billed()), (40, read_bytes(many(40)).unwrap().billed()));
+        assert_eq!((reading.rows, reading.billed()), (40, read_text(many(40)).unwrap().billed()));
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use gpuledger::billing::{self, Manifest, Rejection};
 
-use super::{Reading, read};
+use super::read_text;
 
 const FOCUS: &str = "BilledCost,EffectiveCost,BillingAccountId,BillingCurrency,BillingPeriodStart,ChargePeriodStart,\
                      ChargePeriodEnd,ChargeCategory,ProviderName";
@@ -18,10 +18,6 @@ const CUR: &str = "line_item_line_item_type,line_item_unblended_cost,line_item_c
                    line_item_usage_end_date,bill_payer_account_id,bill_billing_period_start_date";
 const CUR_ROW: &str =
     "Usage,1,USD,2026-09-03T04:00:00Z,2026-09-03T05:00:00Z,012345678901,2026-09-01T00:00:00Z";
-
-fn open(text: String) -> Result<Reading, billing::Refusal> {
-    read(billing::open("bill.csv", Cursor::new(text.into_bytes()), None)?)
-}
 
 /// Counts what is read of a file.
 struct Counted {
@@ -104,7 +100,7 @@ fn a_row_of_tags_by_the_ten_thousand_is_rejected_at_once() {
         (format!("{CUR},resource_tags"), CUR_ROW),
         (format!("{CUR},cost_category"), CUR_ROW),
     ] {
-        let reading = open(format!("{header}\n{row},{}\n{row},{}\n", tags(40_000), tags(1000))).unwrap();
+        let reading = read_text(format!("{header}\n{row},{}\n{row},{}\n", tags(40_000), tags(1000))).unwrap();
         let rejected = Rejection {
             row: 1,
             column: String::new(),
@@ -126,7 +122,7 @@ fn columns_by_the_hundred_thousand_are_refused_at_once() {
         write!(header, ",resourceTags/user:t{tag}").unwrap();
         header
     });
-    let refusal = open(format!("{columns}\n")).err().unwrap();
+    let refusal = read_text(format!("{columns}\n")).err().unwrap();
     assert_eq!(
         refusal.to_string(),
         "bill.csv: found a header of 200007 columns; expected a billing export, which has at most 10000"
@@ -136,7 +132,7 @@ fn columns_by_the_hundred_thousand_are_refused_at_once() {
 #[test]
 fn apostrophes_before_millions_of_cells_are_taken_away_at_once() {
     let cells = "'=1,".repeat(3_000_000);
-    let reading = open(format!("{FOCUS},Tags,gpuledger/Escaped\n{cells}yes\n'{ROW},,yes\n")).unwrap();
+    let reading = read_text(format!("{FOCUS},Tags,gpuledger/Escaped\n{cells}yes\n'{ROW},,yes\n")).unwrap();
     assert_eq!(reading.rejected.len(), 1);
     assert_eq!(reading.rejected[0].found, "3000001 fields");
     assert_eq!(reading.charges.len(), 1, "the row behind it is read as if nothing had been there");
@@ -158,7 +154,7 @@ fn texts_longer_than_any_provider_writes_are_rejected_and_tags_left_out() {
             &long[..1998]
         ),
     ];
-    let reading = open(format!("{header}\n{}\n", rows.join("\n"))).unwrap();
+    let reading = read_text(format!("{header}\n{}\n", rows.join("\n"))).unwrap();
     let described: Vec<String> =
         reading.rejected.iter().map(|it| format!("{}; {}", it.found, it.expected)).collect();
     assert!(described[0].ends_with("; a name of at most 1000 bytes"), "{described:?}");
@@ -179,10 +175,10 @@ fn texts_longer_than_any_provider_writes_are_rejected_and_tags_left_out() {
 fn what_a_message_says_of_a_cell_has_an_end() {
     let currency = "x".repeat(1 << 20);
     let row = ROW.replacen("1,1,", "\"€ 3\",1,", 1).replace("USD", &currency);
-    let reading = open(format!("{FOCUS}\n{row}\n")).unwrap();
+    let reading = read_text(format!("{FOCUS}\n{row}\n")).unwrap();
     assert!(reading.rejected[0].to_string().len() < 400, "{}", reading.rejected[0].expected.len());
     let name = "y".repeat(1 << 20);
-    let refusal = open(format!("{name},{name},{name}\n1,2,3\n")).err().unwrap();
+    let refusal = read_text(format!("{name},{name},{name}\n1,2,3\n")).err().unwrap();
     assert!(refusal.to_string().len() < 1000, "{}", refusal.found.len());
 }
 

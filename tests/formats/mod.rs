@@ -1,6 +1,7 @@
 //! Billing exports: golden fixtures, other people's files, and anything at all.
 
 use std::fs::File;
+use std::io::Cursor;
 use std::path::Path;
 
 use gpuledger::billing::{self, Charge, Export, Refusal, Rejection, Step};
@@ -45,6 +46,10 @@ impl Reading {
 fn read_path(path: &Path) -> Result<Reading, Refusal> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     read(billing::open(&name, File::open(path).unwrap(), None)?)
+}
+
+fn read_text(text: impl Into<Vec<u8>>) -> Result<Reading, Refusal> {
+    read(billing::open("bill.csv", Cursor::new(text.into()), None)?)
 }
 
 fn read(mut export: Export) -> Result<Reading, Refusal> {

@@ -7,6 +7,7 @@ use gpuledger::billing::Manifest;
 use gpuledger::money::Decimal;
 
 use super::read_path;
+use crate::support::files;
 
 /// What a file must amount to. `effective` and `list` where the file states them and they are to be trusted.
 enum Verdict {
@@ -124,22 +125,13 @@ const VERDICTS: &[(&str, Verdict)] = &[
     ("catalog/price_catalog.csv", Refused("a list that begins with a comment")),
 ];
 
-fn folder() -> Option<PathBuf> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    eprintln!("skipped: {} is not there", folder.display());
-    None
-}
-
 fn named(name: &str) -> String {
     name.replace("{NEWER}", NEWER).replace("{OLDER}", OLDER)
 }
 
 #[test]
 fn every_file_meets_with_its_verdict() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = files::of_others() else { return };
     let mut read = 0;
     for (name, verdict) in VERDICTS {
         let name = named(name);
@@ -172,7 +164,7 @@ fn every_file_meets_with_its_verdict() {
 /// Nothing under the folders of the formats that are read goes unjudged.
 #[test]
 fn no_file_is_forgotten() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = files::of_others() else { return };
     let judged: Vec<String> = VERDICTS.iter().map(|(name, _)| named(name)).collect();
     let mut folders: Vec<PathBuf> = std::fs::read_dir(&folder)
         .unwrap()
@@ -199,7 +191,7 @@ fn no_file_is_forgotten() {
 
 #[test]
 fn the_manifest_on_top_names_the_newer_assembly() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = files::of_others() else { return };
     let period = folder.join("nise-aws-cur/bucket/cur/gpu-cur/20260801-20260901");
     let manifest = Manifest::parse(&std::fs::read(period.join("gpu-cur-Manifest.json")).unwrap()).unwrap();
     let mut billed = Decimal::ZERO;
@@ -217,7 +209,7 @@ fn the_manifest_on_top_names_the_newer_assembly() {
 
 #[test]
 fn accounts_and_periods_are_what_the_files_say() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = files::of_others() else { return };
     let read = |name: &str| read_path(&folder.join(name)).unwrap();
     let koku = read("aws-cur-legacy/koku-2023-06-01.csv");
     assert_eq!(koku.charges[0].key.currency, "NOK");

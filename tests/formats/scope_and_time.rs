@@ -1,13 +1,11 @@
 //! Whose bill it is, of which month, and in which currency: what decides the scope, as files really write it.
 
 use std::fmt::Write as _;
-use std::io::{Cursor, Write as _};
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
-use gpuledger::billing::{self, Charge, Refusal};
+use gpuledger::billing::Charge;
 
-use super::{Reading, read};
+use super::read_text;
+use crate::support::files::{gzip, zipped};
 
 /// A row of FOCUS; what a test does not say is usual.
 #[derive(Clone, Copy)]
@@ -44,10 +42,6 @@ fn file(rows: &[Row<'_>]) -> String {
         .unwrap();
     }
     text
-}
-
-fn read_text(text: impl Into<Vec<u8>>) -> Result<Reading, Refusal> {
-    read(billing::open("bill.csv", Cursor::new(text.into()), None)?)
 }
 
 fn only(rows: &[Row<'_>]) -> Charge {
@@ -173,16 +167,11 @@ fn a_proof_counts_wherever_it_stands_and_however_the_file_is_packed() {
     rows.push(slashed(UNPROVEN, "13/10/2026"));
     let text = file(&rows);
     assert!(text.len() > 1 << 20);
-    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
-    packed.write_all(text.as_bytes()).unwrap();
-    let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
-    archive.start_file("bill.csv", zip::write::SimpleFileOptions::default()).unwrap();
-    archive.write_all(text.as_bytes()).unwrap();
     let marked = format!("\u{feff}{}", text.replace('\n', "\r\n"));
     for bytes in [
         text.clone().into_bytes(),
-        packed.finish().unwrap(),
-        archive.finish().unwrap().into_inner(),
+        gzip(text.as_bytes()),
+        zipped(&[("bill.csv", text.as_bytes())]),
         marked.into_bytes(),
     ] {
         let reading = read_text(bytes).unwrap();

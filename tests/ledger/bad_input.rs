@@ -1,28 +1,13 @@
 //! Whatever is submitted gets an answer that says what was found and what was expected, and the ledger is as
 //! it was.
 
-use std::io::Write;
 use std::path::Path;
 
 use gpuledger::ledger::{Report, Status};
 use sqlx::PgPool;
 
+use crate::support::files::{gzip, zipped};
 use crate::support::{Focus, TestLedger, gpuledger};
-
-fn gz(content: &[u8]) -> Vec<u8> {
-    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    packer.write_all(content).unwrap();
-    packer.finish().unwrap()
-}
-
-fn zip(files: &[(&str, &[u8])]) -> Vec<u8> {
-    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    for (name, content) in files {
-        zip.start_file(*name, zip::write::SimpleFileOptions::default()).unwrap();
-        zip.write_all(content).unwrap();
-    }
-    zip.finish().unwrap().into_inner()
-}
 
 fn month() -> Vec<u8> {
     (1..=28)
@@ -36,19 +21,19 @@ fn month() -> Vec<u8> {
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn a_file_that_is_no_bill_is_refused_with_a_reason(db: PgPool) {
     let ledger = TestLedger::new(db);
-    let truncated = gz(&month());
+    let truncated = gzip(&month());
     let utf16: Vec<u8> =
         [0xff, 0xfe].into_iter().chain("a,b".encode_utf16().flat_map(u16::to_le_bytes)).collect();
-    let bomb = gz(&vec![b','; 40 << 20]);
+    let bomb = gzip(&vec![b','; 40 << 20]);
     let open_quote = [month().as_slice(), b"NeoCloud,\"acme"].concat();
     let cases: [(&str, Vec<u8>, &str); 12] = [
         ("empty.csv", Vec::new(), "an empty file"),
         ("picture.csv", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec(), "found"),
         ("names.csv", b"name,color\nrose,red\n".to_vec(), "found"),
         ("truncated.csv.gz", truncated[..truncated.len() / 2].to_vec(), "row"),
-        ("two.zip", zip(&[("a.csv", &month()), ("b.csv", &month())]), "a.csv"),
-        ("none.zip", zip(&[]), "found"),
-        ("climbing.zip", zip(&[("../../etc/cron.d/x.csv", &month())]), ".."),
+        ("two.zip", zipped(&[("a.csv", &month()), ("b.csv", &month())]), "a.csv"),
+        ("none.zip", zipped(&[]), "found"),
+        ("climbing.zip", zipped(&[("../../etc/cron.d/x.csv", &month())]), ".."),
         ("utf16.csv", utf16, "UTF-16"),
         ("bomb.csv.gz", bomb, "found"),
         ("open-quote.csv", open_quote, "quote"),
@@ -105,8 +90,8 @@ async fn what_is_odd_but_legal_loads(db: PgPool) {
         ("blank-lines.csv", text.replace("\nNeoCloud", "\n\nNeoCloud").into_bytes()),
         ("lines-of-spaces.csv", text.replace("\nNeoCloud", "\n  \nNeoCloud").into_bytes()),
         ("carriage-returns.csv", text.replace(",GPU Cloud,", ",GPU\rCloud,").into_bytes()),
-        ("packed.csv.gz", gz(text.as_bytes())),
-        ("zipped.zip", zip(&[("month.csv", text.as_bytes())])),
+        ("packed.csv.gz", gzip(text.as_bytes())),
+        ("zipped.zip", zipped(&[("month.csv", text.as_bytes())])),
     ];
     for (name, content) in cases {
         let report = ledger.deliver(name, content).await;
@@ -206,7 +191,7 @@ async fn a_file_in_which_a_column_is_wrong_everywhere_is_refused_with_its_first_
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn a_small_file_of_nothing_but_wrong_rows_is_read_to_the_limit_and_no_further(db: PgPool) {
     let ledger = TestLedger::new(db);
-    let bomb = gz(&[Focus::new().text().as_bytes(), &b"x\n".repeat(500_000)].concat());
+    let bomb = gzip(&[Focus::new().text().as_bytes(), &b"x\n".repeat(500_000)].concat());
     assert!(bomb.len() < 20_000);
     let report = ledger.deliver("bomb.csv.gz", bomb).await;
     assert_eq!((report.status, report.rows_read, report.rejected), (Status::Refused, 200_001, 200_001));

@@ -1,10 +1,11 @@
 //! Files are kept as they arrived, and any row of them opens.
 
-use std::io::{Read, Write};
+use std::io::Read;
 
 use gpuledger::ledger::{self, Sha256, original_row};
 use sqlx::PgPool;
 
+use crate::support::files::gzip;
 use crate::support::{Focus, TestLedger};
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -14,9 +15,7 @@ async fn a_packed_file_is_kept_packed_and_its_rows_open(db: PgPool) {
     for day in 1..=30 {
         file = file.hour("acme", "s1", &format!("2026-09-{day:02}T10"), &format!("{day}.25"), "vision");
     }
-    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    packer.write_all(file.as_ref()).unwrap();
-    let packed = packer.finish().unwrap();
+    let packed = gzip(file.as_ref());
     let report = ledger.deliver("month.csv.gz", &packed).await;
     let sha256: Sha256 = report.files[0].sha256.unwrap();
 
@@ -49,9 +48,7 @@ async fn a_kept_file_that_is_missing_or_cut_off_is_found_without_reading_it(db: 
     let month = Focus::new().hour("acme", "s1", "2026-09-05T10", "1.25", "vision");
     let plain = ledger.deliver("plain.csv", &month).await.files[0].sha256.unwrap();
     let other = Focus::new().hour("other", "s1", "2026-09-05T10", "1.25", "vision");
-    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    packer.write_all(other.as_ref()).unwrap();
-    let packed = ledger.deliver("packed.csv.gz", packer.finish().unwrap()).await.files[0].sha256.unwrap();
+    let packed = ledger.deliver("packed.csv.gz", gzip(other.as_ref())).await.files[0].sha256.unwrap();
     assert_eq!(missing(&ledger).await, Vec::<String>::new());
 
     let path = |sha256: &Sha256, end: &str| {

@@ -1,26 +1,15 @@
 //! What is prepared before anybody asks answers as rollups do.
 
-use std::fs::File;
-use std::io::BufWriter;
-
 use gpuledger::accounts::Viewer;
-use gpuledger::generate::{self, Format, Plan};
-use gpuledger::ledger::{self, Decision, WhenUnsure};
+use gpuledger::ledger;
 use gpuledger::report::{Answers, CostMetric, Filter, Grouping, Question, Step};
 use serde::Serialize;
 use sqlx::PgPool;
 
+use super::two_months;
 use crate::support::{Focus, TestLedger};
 
-/// August and September of a bill with something of everything, and an addition.
-async fn two_months(db: PgPool) -> TestLedger {
-    let ledger = TestLedger::new(db);
-    for month in ["2026-08", "2026-09"] {
-        let file = ledger.folder.path().join(format!("{month}.csv"));
-        let plan = Plan::of_fleet(Format::AwsCur, 6_000, month.parse().unwrap(), 11);
-        generate::write(&plan, &mut BufWriter::new(File::create(&file).unwrap())).unwrap();
-        ledger.import(&[file], None, WhenUnsure::Wait).await;
-    }
+async fn ledger(db: PgPool) -> TestLedger {
     let more = Focus::new().hour("acme", "s1", "2026-09-03T10", "10.000000000001", "vision").hour(
         "acme",
         "s1",
@@ -28,9 +17,7 @@ async fn two_months(db: PgPool) -> TestLedger {
         "7",
         "vision",
     );
-    let path = ledger.file("more.csv", &more);
-    ledger.import(&[path], Some(Decision::Add), WhenUnsure::Wait).await;
-    ledger
+    two_months(db, &more).await
 }
 
 async fn prepared(ledger: &TestLedger) -> Answers {
@@ -71,7 +58,7 @@ fn questions() -> Vec<Question> {
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn prepared_months_answer_as_rollups_do(db: PgPool) {
-    let ledger = two_months(db).await;
+    let ledger = ledger(db).await;
     let answers = prepared(&ledger).await;
     let mut db = ledger.db.acquire().await.unwrap();
     for question in questions() {
@@ -91,7 +78,7 @@ async fn prepared_months_answer_as_rollups_do(db: PgPool) {
 /// Whoever asks first by owner finds the sums, and makes none.
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn questions_about_owners_find_the_sums_of_prepared_months(db: PgPool) {
-    let ledger = two_months(db).await;
+    let ledger = ledger(db).await;
     let answers = prepared(&ledger).await;
     let mut db = ledger.db.acquire().await.unwrap();
     let counted = "select (select count(*) from attributed_parts) + (select count(*) from keyed_months)";
@@ -107,7 +94,7 @@ async fn questions_about_owners_find_the_sums_of_prepared_months(db: PgPool) {
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn month_that_was_stated_anew_is_right_before_it_is_prepared_again(db: PgPool) {
-    let ledger = two_months(db).await;
+    let ledger = ledger(db).await;
     let answers = prepared(&ledger).await;
     let more = Focus::new().hour("beta", "b1", "2026-09-04T10", "5", "nlp");
     ledger.deliver("beta.csv", &more).await;

@@ -1,30 +1,18 @@
 //! What resources cost, from sums of their own and from charges.
 
-use std::fs::File;
-use std::io::BufWriter;
-
 use gpuledger::accounts::Viewer;
 use gpuledger::allocation::{Entry, Split, Target};
-use gpuledger::generate::{self, Format, Plan};
-use gpuledger::ledger::{Decision, WhenUnsure};
 use gpuledger::report::{Answers, CostMetric, FIRST, Filter, Group, Grouping, Page, Question, Spend, Step};
 use sqlx::PgPool;
 
+use super::two_months;
 use crate::support::configuration::{pool, rule, team, to_pool, write};
 use crate::support::{Focus, TestLedger};
 
-/// Two months of machines and of what is stored beside them, and an addition; three teams and a shared cost.
-async fn two_months(db: PgPool) -> TestLedger {
-    let ledger = TestLedger::new(db);
-    for month in ["2026-08", "2026-09"] {
-        let file = ledger.folder.path().join(format!("{month}.csv"));
-        let plan = Plan::of_fleet(Format::AwsCur, 6_000, month.parse().unwrap(), 11);
-        generate::write(&plan, &mut BufWriter::new(File::create(&file).unwrap())).unwrap();
-        ledger.import(&[file], None, WhenUnsure::Wait).await;
-    }
+/// Machines and what is stored beside them; two teams and a shared cost.
+async fn ledger(db: PgPool) -> TestLedger {
     let more = Focus::new().hour("acme", "s1", "2026-09-03T10", "10.000000000001", "vision");
-    let path = ledger.file("more.csv", &more);
-    ledger.import(&[path], Some(Decision::Add), WhenUnsure::Wait).await;
+    let ledger = two_months(db, &more).await;
     let entries = vec![
         team("vision"),
         team("nlp"),
@@ -105,7 +93,7 @@ async fn answers(ledger: &TestLedger, filters: &[Vec<Filter>]) -> Vec<String> {
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn sums_by_resource_answer_as_charges_do(db: PgPool) {
-    let ledger = two_months(db).await;
+    let ledger = ledger(db).await;
     ledger.assert_balanced().await;
     let unsummed = "select count(*) from deliveries where not has_resources";
     assert_eq!(sqlx::query_scalar::<_, i64>(unsummed).fetch_one(&ledger.db).await.unwrap(), 0);
@@ -125,7 +113,7 @@ async fn sums_by_resource_answer_as_charges_do(db: PgPool) {
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn first_resources_are_those_of_the_whole_answer_with_its_totals(db: PgPool) {
-    let ledger = two_months(db).await;
+    let ledger = ledger(db).await;
     let machine = |bill: Focus, number: usize| {
         bill.hour("many", &format!("m{number}"), "2026-09-03T10", &format!("{number}.5"), "vision")
     };

@@ -3,8 +3,10 @@
 pub mod app;
 pub mod changes;
 pub mod configuration;
+pub mod files;
 pub mod html;
 pub mod http;
+pub mod json;
 pub mod ledger;
 pub mod server;
 
