@@ -2,16 +2,14 @@
 
 use std::path::PathBuf;
 
-use gpuledger::accounts::{Email, NewPerson, Password, Role, people};
-use gpuledger::audit::Actor;
-use gpuledger::clock;
+use gpuledger::accounts::Role;
 use sqlx::{ConnectOptions as _, PgPool};
 use tempfile::TempDir;
 
 use super::cdp::Cdp;
 use super::page::Page;
-use crate::support::app::PASSWORD;
-use crate::support::{Server, gpuledger, now};
+use crate::support::app::{add_person, hash_of_password};
+use crate::support::{Server, gpuledger};
 
 pub struct Site {
     pub server: Server,
@@ -32,16 +30,9 @@ impl Site {
         Some((site, page))
     }
 
-    /// Makes an account; its password is [`PASSWORD`].
+    /// Makes an account; its password is [`PASSWORD`](crate::support::app::PASSWORD).
     pub async fn person(&self, email: &str, role: Role, teams: &[&str]) {
-        let hash = Password::choose(PASSWORD, email).unwrap().hash(&mut clock::dice()).await.unwrap();
-        let teams = teams.iter().map(|&team| team.to_owned()).collect();
-        let person = NewPerson { email: Email::parse(email).unwrap(), name: None, role, teams };
-        let mut db = self.db.acquire().await.unwrap();
-        assert!(matches!(
-            people::add(&mut db, &person, Some(&hash), &Actor::command_line(None), now()).await.unwrap(),
-            people::Added::As(_)
-        ));
+        add_person(&self.db, email, role, teams, &hash_of_password(email).await).await;
     }
 
     /// Writes a file to upload.

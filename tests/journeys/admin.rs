@@ -22,8 +22,7 @@ fn part() -> Focus {
 }
 
 async fn billed(app: &mut TestApp, delivery: i64) -> Vec<(String, bool)> {
-    let page = app.get(&format!("/imports/{delivery}.json")).await;
-    let page: serde_json::Value = serde_json::from_str(&page.body).unwrap();
+    let page = app.json(&format!("/imports/{delivery}.json")).await;
     let scopes = page["scopes"].as_array().unwrap().iter();
     scopes
         .map(|scope| {
@@ -132,9 +131,7 @@ async fn she_replaces_a_month_or_discards_what_should_not_count(db: PgPool) {
     let happened = html::texts(&page.body, "#log dd");
     assert_eq!(happened, ["imported by finance@example.org", "discarded by finance@example.org"]);
     assert_eq!((html::texts(&page.body, ".equation"), html::texts(&page.body, ".problem")), (vec![], vec![]));
-    let log =
-        serde_json::from_str::<serde_json::Value>(&app.get("/imports/2.json").await.body).unwrap()["log"]
-            .take();
+    let log = app.json("/imports/2.json").await["log"].take();
     assert_eq!(
         (&log[0]["action"], &log[0]["sequence"]),
         (&"discard".into(), &serde_json::Value::Null),
@@ -163,8 +160,7 @@ async fn she_uploads_two_files_at_once(db: PgPool) {
     let page = app.get(&batch).await;
     assert_eq!(html::text(&page.body, "h1"), "2 files");
     assert_eq!(html::texts(&page.body, "#live h2"), ["acme.csv", "globex.csv"]);
-    let json: serde_json::Value =
-        serde_json::from_str(&app.get(&format!("{batch}.json")).await.body).unwrap();
+    let json = app.json(&format!("{batch}.json")).await;
     assert_eq!(json["status"], "done");
     assert_eq!(json["deliveries"][1]["scopes"][0]["billed_cost"][0]["amount"], "7");
     assert!(app.incoming().is_empty());

@@ -3,10 +3,10 @@
 use gpuledger::accounts::Role;
 use gpuledger::allocation::Target;
 use gpuledger::money::Decimal;
-use serde_json::Value;
 use sqlx::PgPool;
 
 use crate::support::configuration::{rule, team, write};
+use crate::support::json::amount;
 use crate::support::{Focus, TestApp, TestLedger, html};
 
 const OCTOBER: [&str; 2] = ["2026-10", "2026-11"];
@@ -66,16 +66,6 @@ fn figures(page: &str) -> String {
     html::texts(page, "dl.figures dt, dl.figures dd").join(" ")
 }
 
-async fn json(browser: &mut TestApp, address: &str) -> Value {
-    let answer = browser.get(address).await;
-    assert_eq!(answer.status, 200, "{address}");
-    serde_json::from_str(&answer.body).unwrap()
-}
-
-fn amount(money: &Value) -> Decimal {
-    money["amount"].as_str().unwrap_or_else(|| panic!("{money}")).parse().unwrap()
-}
-
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn a_month_that_goes_on_is_compared_with_the_same_days_on_every_page(db: PgPool) {
     let (ledger, mut finance) = app(db).await;
@@ -98,23 +88,23 @@ async fn a_month_that_goes_on_is_compared_with_the_same_days_on_every_page(db: P
         "/variance/2026-11.json",
         "/variance/2026-11.json?team=research",
     ] {
-        let answer = json(&mut finance, address).await;
+        let answer = finance.json(address).await;
         assert_eq!((amount(&answer["total"]), amount(&answer["previous"])), (now, before), "{address}");
         assert_eq!(answer["compared"]["with"], "same-days", "{address}");
         assert_eq!(answer["compared"]["through"], "2026-11-14", "{address}");
     }
-    let answer = json(&mut finance, "/spend/2026-11.json?by=account").await;
+    let answer = finance.json("/spend/2026-11.json?by=account").await;
     let found = |key: &str| {
         let groups = answer["groups"].as_array().unwrap();
         groups.iter().find(|group| group["key"] == key).map(|group| amount(&group["previous"]))
     };
     assert_eq!((found("s1"), found("s2"), found("s3")), (Some(140.into()), Some(50.into()), None));
-    let overview = json(&mut finance, "/overview.json").await;
+    let overview = finance.json("/overview.json").await;
     assert_eq!(amount(&overview["up_to_same_day"]["current"]), now);
     assert_eq!(amount(&overview["up_to_same_day"]["previous"]), before);
     assert_eq!(overview["up_to_same_day"]["providers"][0]["through"], "2026-11-14");
     // Of the team's page the parts sum to the change as well.
-    let team = json(&mut finance, "/teams/research/2026-11.json").await;
+    let team = finance.json("/teams/research/2026-11.json").await;
     let parts = team["parts"].as_object().unwrap();
     let sum: Decimal = parts.values().map(|part| part.as_str().unwrap().parse::<Decimal>().unwrap()).sum();
     assert_eq!(sum, now - before);
@@ -168,13 +158,13 @@ async fn what_nobody_used_of_a_commitment_so_far_is_compared_with_as_many_days(d
         "/spend/2026-11.json?by=tag:team",
         "/variance/2026-11.json",
     ] {
-        let answer = json(&mut finance, address).await;
+        let answer = finance.json(address).await;
         // 14 days of 10, and 14 of the 31 days of 310; of twelve digits, as shares are.
         let (now, before) = (amount(&answer["total"]), amount(&answer["previous"]));
         assert_eq!((now, before.round(6)), (290.into(), 280.into()), "{address}");
     }
     // Of a month that is over all of it counts.
-    let october = json(&mut finance, "/spend/2026-10.json").await;
+    let october = finance.json("/spend/2026-10.json").await;
     assert_eq!(amount(&october["total"]), 620.into());
 }
 
@@ -202,7 +192,7 @@ async fn days_are_counted_where_every_bill_has_come_equally_far(db: PgPool) {
     ledger.deliver("july.csv", Focus::new().hour("acme", "s1", "2026-07-31T10", "2", "")).await;
     ledger.deliver("august.csv", august).await;
     ledger.deliver("september.csv", Focus::new().hour("acme", "s1", "2026-09-01T10", "50", "")).await;
-    let quarter = json(&mut finance, "/spend/2026-Q4.json").await;
+    let quarter = finance.json("/spend/2026-Q4.json").await;
     assert_eq!(amount(&quarter["previous"]), Decimal::from(5));
     assert_eq!(quarter["compared"]["through"], "2026-11-14");
 }
@@ -217,20 +207,19 @@ async fn a_day_is_compared_with_the_same_weekday_and_names_the_page(db: PgPool) 
         html::attributes(&page, ".steps > a", "href"),
         ["/spend/2026-10?day=2026-10-13", "/spend/2026-10?day=2026-10-15"]
     );
-    let answer = json(&mut finance, "/spend/2026-10.json?day=2026-10-14&account=s1").await;
+    let answer = finance.json("/spend/2026-10.json?day=2026-10-14&account=s1").await;
     assert_eq!((amount(&answer["total"]), amount(&answer["previous"])), (10.into(), 10.into()));
     // Over the end of a month, and of one that goes on.
-    let answer = json(&mut finance, "/spend/2026-11.json?day=2026-11-03").await;
+    let answer = finance.json("/spend/2026-11.json?day=2026-11-03").await;
     assert_eq!((amount(&answer["total"]), amount(&answer["previous"])), (15.into(), 115.into()));
-    let answer = json(&mut finance, "/variance/2026-11.json?day=2026-11-03").await;
+    let answer = finance.json("/variance/2026-11.json?day=2026-11-03").await;
     assert_eq!((amount(&answer["total"]), amount(&answer["previous"])), (15.into(), 115.into()));
     let page = finance.get("/spend/2026-11?by=team&day=2026-11-01").await.body;
     assert!(figures(&page).contains("vs October 25, 2026"), "{page}");
     assert_eq!(html::attributes(&page, ".steps > a", "href")[0], "/spend/2026-10?by=team&day=2026-10-31");
     // Three days, with the same weekdays.
     let answer =
-        json(&mut finance, "/spend/2026-10.json?day=2026-10-12&day=2026-10-13&day=2026-10-14&account=s1")
-            .await;
+        finance.json("/spend/2026-10.json?day=2026-10-12&day=2026-10-13&day=2026-10-14&account=s1").await;
     assert_eq!((amount(&answer["total"]), amount(&answer["previous"])), (30.into(), 30.into()));
 }
 
@@ -270,7 +259,7 @@ async fn days_that_reach_back_too_far_for_weekdays_are_compared_with_the_same_da
         (format!("not:{}", days([14])), 320, 330, "vs October 2026"),
     ] {
         for page in ["spend/2026-11.json?", "spend/2026-11.json?by=team&", "variance/2026-11.json?"] {
-            let answer = json(&mut finance, &format!("/{page}{asked}")).await;
+            let answer = finance.json(&format!("/{page}{asked}")).await;
             let figures = (amount(&answer["total"]), amount(&answer["previous"]));
             assert_eq!(figures, (now.into(), before.into()), "{page} {label}");
         }
@@ -278,7 +267,7 @@ async fn days_that_reach_back_too_far_for_weekdays_are_compared_with_the_same_da
         let found = figures(&page);
         assert!(found.contains(&format!("{label} ")), "{label}: {found}");
     }
-    let answer = json(&mut finance, &format!("/spend/2026-11.json?{}", days(1..=29))).await;
+    let answer = finance.json(&format!("/spend/2026-11.json?{}", days(1..=29))).await;
     assert_eq!(answer["compared"]["with"], "same-dates");
 }
 
@@ -286,7 +275,7 @@ async fn days_that_reach_back_too_far_for_weekdays_are_compared_with_the_same_da
 async fn days_of_an_unfinished_month_are_compared_with_the_same_dates_as_far_as_it_has_come(db: PgPool) {
     let (_ledger, mut finance) = app(db).await;
     for page in ["spend/2026-11.json?", "spend/2026-11.json?by=team&", "variance/2026-11.json?"] {
-        let answer = json(&mut finance, &format!("/{page}{}", days(1..=29))).await;
+        let answer = finance.json(&format!("/{page}{}", days(1..=29))).await;
         // 14 days of the one, 10 of the other.
         assert_eq!(
             (amount(&answer["total"]), amount(&answer["previous"])),
@@ -310,7 +299,7 @@ async fn comparison_by_owner_of_an_unfinished_month_reads_sums_by_owner(db: PgPo
     ];
     let mut before = Vec::new();
     for address in addresses {
-        before.push(json(&mut finance, address).await["previous"].clone());
+        before.push(finance.json(address).await["previous"].clone());
     }
     assert_eq!(amount(&before[0]), Decimal::from(140 + 30 + 50));
     let equations = gpuledger::allocation::check(&mut ledger.db.acquire().await.unwrap()).await.unwrap();
@@ -319,6 +308,6 @@ async fn comparison_by_owner_of_an_unfinished_month_reads_sums_by_owner(db: PgPo
     sqlx::query("delete from daily_costs where not is_whole_period").execute(&ledger.db).await.unwrap();
     let mut later = TestApp::of(&ledger).signed_in(Role::Admin).await;
     for (address, before) in addresses.iter().zip(&before) {
-        assert_eq!(json(&mut later, address).await["previous"], *before, "{address}");
+        assert_eq!(later.json(address).await["previous"], *before, "{address}");
     }
 }

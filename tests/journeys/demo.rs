@@ -15,6 +15,7 @@ use serde_json::Value;
 use sqlx::PgPool;
 
 use crate::store::sandbox::Sandbox;
+use crate::support::json::amount;
 use crate::support::{TestApp, TestLedger, gpuledger, html};
 
 async fn import(ledger: &TestLedger, package: &Package) -> Report {
@@ -51,15 +52,12 @@ async fn the_demonstrations_bills_say_on_pages_what_was_generated(db: PgPool) {
     ledger.assert_balanced().await;
 
     let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
-    let amount = |money: &Value| money["amount"].as_str().unwrap().parse::<Decimal>().unwrap();
     assert_eq!(billed.len(), 4, "two months in two currencies");
     for ((month, currency), billed) in billed {
         let question = format!("/spend/{month}.json?currency={currency}&by=tag:team");
-        let answer = finance.get(&format!("{question}&cost=billed")).await;
-        let page: Value = serde_json::from_str(&answer.body).unwrap();
+        let page = finance.json(&format!("{question}&cost=billed")).await;
         assert_eq!(amount(&page["total"]), billed, "{month} {currency}");
-        let answer = finance.get(&question).await;
-        let page: Value = serde_json::from_str(&answer.body).unwrap();
+        let page = finance.json(&question).await;
         let mut found = BTreeMap::new();
         for group in page["groups"].as_array().unwrap() {
             add(&mut found, group["key"].as_str().unwrap_or_default(), amount(&group["cost"]));

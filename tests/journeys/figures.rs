@@ -11,6 +11,7 @@ use serde_json::Value;
 use sqlx::PgPool;
 
 use crate::support::configuration::{pool, rule, team, to_pool, write};
+use crate::support::json::decimal;
 use crate::support::{Focus, TestApp, TestLedger, html, now};
 
 /// August and September: machines of three teams, some of them billed in euros, storage that they share in both currencies,
@@ -220,13 +221,11 @@ async fn every_page_is_in_the_reporting_currency_until_another_is_asked_for(db: 
         let heading = html::text(&finance.get(&only).await.body, "h1");
         assert!(heading.ends_with("EUR only"), "{only}: {heading}");
         assert!(!html::text(&finance.get(page).await.body, "h1").contains("only"), "{page}");
-        let json: Value =
-            serde_json::from_str(&finance.get(&page.replace("09", "09.json")).await.body).unwrap();
+        let json = finance.json(&page.replace("09", "09.json")).await;
         assert_eq!(json["currency"], "USD", "{page}");
     }
     // The scenario of the ledger has the machines that are billed in euros, too.
-    let json: Value =
-        serde_json::from_str(&finance.get("/scenarios/new.json?from=2026-09").await.body).unwrap();
+    let json = finance.json("/scenarios/new.json?from=2026-09").await;
     assert_eq!(json["made_of"]["currency"], "USD");
     assert_eq!(json["made_of"]["accelerator_hours"], "56");
     assert_eq!(json["made_of"]["other_currencies"], serde_json::json!([]));
@@ -263,18 +262,18 @@ async fn a_budget_and_the_page_of_its_team_say_the_same(db: PgPool) {
 async fn a_step_of_the_ledger_is_shown_in_the_reporting_currency_of_that_step(db: PgPool) {
     let ledger = ledger(db).await;
     let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
-    let before: Value = serde_json::from_str(&finance.get("/spend/2026-09.json").await.body).unwrap();
+    let before = finance.json("/spend/2026-09.json").await;
     let euros = Currency::exactly("EUR");
     let mut db = ledger.db.acquire().await.unwrap();
     exchange::set_reporting_currency(&mut db, Some(&euros), &Actor::command_line(None), now()).await.unwrap();
-    let after: Value = serde_json::from_str(&finance.get("/spend/2026-09.json").await.body).unwrap();
+    let after = finance.json("/spend/2026-09.json").await;
     assert_eq!((&before["currency"], &after["currency"]), (&"USD".into(), &"EUR".into()));
     let address = format!("/spend/2026-09.json?sequence={}", before["sequence"]);
-    let then: Value = serde_json::from_str(&finance.get(&address).await.body).unwrap();
+    let then = finance.json(&address).await;
     assert_eq!(then["total"], before["total"]);
     // While none was chosen, the most used currency is shown, and the other is named.
     let address = "/spend/2026-09.json?sequence=6";
-    let unset: Value = serde_json::from_str(&finance.get(address).await.body).unwrap();
+    let unset = finance.json(address).await;
     assert_eq!((&unset["currency"], &unset["other_currencies"][0]), (&"USD".into(), &"EUR".into()));
 }
 
@@ -288,7 +287,7 @@ async fn what_has_no_rate_is_named_beside_the_total(db: PgPool) {
         let body = finance.get(page).await.body;
         assert!(body.contains("11.00 GBP") || html::text(&body, "main").contains("11.00 GBP"), "{page}");
     }
-    let charges: Value = serde_json::from_str(&finance.get("/charges/2026-09.json").await.body).unwrap();
+    let charges = finance.json("/charges/2026-09.json").await;
     assert_eq!(charges["unconverted"][0]["cost"]["amount"], "11");
     let lines = charges["lines"].as_array().unwrap();
     let of = |currency: &str| lines.iter().find(|line| line["currency"] == currency).unwrap();
@@ -296,9 +295,8 @@ async fn what_has_no_rate_is_named_beside_the_total(db: PgPool) {
     // 200 euros at 1.25 are the largest.
     assert_eq!((&lines[0]["currency"], &lines[0]["cost"]), (&"EUR".into(), &"250".into()));
     assert_eq!(lines.len(), 10);
-    let spend: Value = serde_json::from_str(&finance.get("/spend/2026-09.json").await.body).unwrap();
-    let number = |value: &Value| value.as_str().unwrap().parse::<Decimal>().unwrap();
-    assert_eq!(number(&charges["total"]), number(&spend["total"]["amount"]));
+    let spend = finance.json("/spend/2026-09.json").await;
+    assert_eq!(decimal(&charges["total"]), decimal(&spend["total"]["amount"]));
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -312,8 +310,7 @@ async fn file_of_charges_sums_to_the_total_of_its_page(db: PgPool) {
         for asked in
             ["", "?currency=EUR", "?in=EUR", "?day=2026-09-05", "?team=vision", "?in=USD&currency=EUR"]
         {
-            let page = browser.get(&format!("/charges/2026-09.json{asked}")).await.body;
-            let page: Value = serde_json::from_str(&page).unwrap();
+            let page = browser.json(&format!("/charges/2026-09.json{asked}")).await;
             let file = browser.get(&format!("/charges/2026-09.csv{asked}")).await.body;
             let mut reader = csv::Reader::from_reader(file.as_bytes());
             let names = reader.headers().unwrap().clone();
@@ -331,7 +328,7 @@ async fn file_of_charges_sums_to_the_total_of_its_page(db: PgPool) {
                     assert_eq!(&row[into], page["currency"].as_str().unwrap(), "{role} {asked}");
                 }
             }
-            let total: Decimal = page["total"].as_str().unwrap().parse().unwrap();
+            let total = decimal(&page["total"]);
             assert_eq!(
                 (Some(rows), sum.round(40)),
                 (page["count"].as_i64(), total.round(40)),

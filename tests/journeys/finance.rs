@@ -1,9 +1,9 @@
 //! Finance opens a month, asks it questions, goes down to a row of the file, and takes the figures away.
 
 use gpuledger::accounts::Role;
-use serde_json::Value;
 use sqlx::PgPool;
 
+use crate::support::json::sum;
 use crate::support::{Focus, TestApp, TestLedger};
 
 async fn september(db: PgPool) -> (TestLedger, TestApp) {
@@ -31,8 +31,7 @@ async fn the_page_the_json_and_the_csv_say_the_same(db: PgPool) {
         assert!(page.body.contains(text), "{text}");
     }
 
-    let json: Value =
-        serde_json::from_str(&finance.get("/spend/2026-09.json?by=tag:team").await.body).unwrap();
+    let json = finance.json("/spend/2026-09.json?by=tag:team").await;
     assert_eq!(json["total"]["amount"], "150.623456789013");
     assert_eq!(json["accelerator_hours"], "24");
     assert_eq!(json["groups"][0]["key"], "vision");
@@ -68,18 +67,9 @@ async fn every_grouping_sums_to_the_total(db: PgPool) {
         for cost in ["billed", "effective", "contracted", "list"] {
             let page = finance.get(&format!("/spend/2026-09?by={by}&cost={cost}")).await;
             assert_eq!(page.status, 200, "{by} {cost}");
-            let answer =
-                finance.get(&format!("/spend/2026-08..2026-09.json?by={by}&cost={cost}&limit=1")).await;
-            let json: Value = serde_json::from_str(&answer.body).unwrap();
-            let sum: gpuledger::money::Decimal = json["groups"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .map(|group| {
-                    group["cost"]["amount"].as_str().unwrap().parse::<gpuledger::money::Decimal>().unwrap()
-                })
-                .sum();
-            assert_eq!(sum.to_string(), "250.623456789013", "{by} {cost}");
+            let json =
+                finance.json(&format!("/spend/2026-08..2026-09.json?by={by}&cost={cost}&limit=1")).await;
+            assert_eq!(sum(&json["groups"]).to_string(), "250.623456789013", "{by} {cost}");
         }
     }
 }
@@ -116,10 +106,9 @@ async fn currencies_are_never_added_up(db: PgPool) {
     let (ledger, mut finance) = september(db).await;
     let euros = Focus::new().hour("euro", "s1", "2026-09-05T10", "7", "vision");
     ledger.deliver("euros.csv", euros.text().replace(",USD,", ",EUR,")).await;
-    let json: Value = serde_json::from_str(&finance.get("/spend/2026-09.json").await.body).unwrap();
+    let json = finance.json("/spend/2026-09.json").await;
     assert_eq!((&json["currency"], &json["total"]["amount"]), (&"USD".into(), &"150.623456789013".into()));
     assert_eq!(json["other_currencies"][0], "EUR");
-    let json: Value =
-        serde_json::from_str(&finance.get("/spend/2026-09.json?currency=EUR").await.body).unwrap();
+    let json = finance.json("/spend/2026-09.json?currency=EUR").await;
     assert_eq!(json["total"]["amount"], "7");
 }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use sqlx::{ConnectOptions as _, PgPool};
 
 use crate::support::configuration::{pool, rule, team, to_pool, write};
+use crate::support::json::decimal;
 use crate::support::{Focus, TestApp, TestLedger, gpuledger, html};
 
 const MACHINE: &str = r#""{""InstanceType"":""8xH100"",""GpuCount"":8}""#;
@@ -63,12 +64,6 @@ async fn allocate(ledger: &TestLedger) -> i64 {
     write(&mut ledger.db.acquire().await.unwrap(), entries).await[2]
 }
 
-async fn ask(app: &mut TestApp, address: &str) -> Value {
-    let answer = app.get(address).await;
-    assert_eq!(answer.status, StatusCode::OK, "{address}: {}", answer.body);
-    serde_json::from_str(&answer.body).unwrap()
-}
-
 /// What a group costs, its cloud GPU-hours and what each cost, its on-prem GPU-hours.
 fn figures(groups: &Value) -> Vec<Value> {
     let figures = |group: &Value| {
@@ -82,7 +77,7 @@ fn figures(groups: &Value) -> Vec<Value> {
 }
 
 async fn by(app: &mut TestApp, by: &str) -> Vec<Value> {
-    let answer = ask(app, &format!("/spend/2026-09.json?by={by}")).await;
+    let answer = app.json(&format!("/spend/2026-09.json?by={by}")).await;
     let price = |name: &str| answer[name].as_str().unwrap_or_default().to_owned();
     assert_eq!(
         (&answer["accelerator_hours"], &answer["owned_hours"]),
@@ -110,13 +105,13 @@ async fn by_charge(app: &mut TestApp) {
     let nodes = by(app, "resource").await;
     assert_eq!(nodes.iter().filter(|node| node[2] == "8").count(), 2, "{nodes:?}");
     assert_eq!(by(app, "tag:team").await.last().unwrap(), &json!(["vision", "30", "8", "3.750000", "192"]));
-    let only = ask(app, "/spend/2026-09.json?pricing=Standard").await;
+    let only = app.json("/spend/2026-09.json?pricing=Standard").await;
     assert_eq!((&only["owned_hours"], &only["cost_per_owned_hour"]), (&json!("0"), &Value::Null));
     // What they cost stays what it is, whatever chooses among their hours and whatever they are grouped by.
     for filter in
         ["accelerator=H100", "pricing=Owned", "provider=On-premises", "service=Nodes", "tag:team=vision"]
     {
-        let only = ask(app, &format!("/spend/2026-09.json?{filter}")).await;
+        let only = app.json(&format!("/spend/2026-09.json?{filter}")).await;
         assert_eq!(
             (&only["owned_hours"], &only["cost_per_owned_hour"]),
             (&json!("192"), &json!("5.208333")),
@@ -135,7 +130,7 @@ async fn by_charge(app: &mut TestApp) {
         "resource",
         "month",
     ] {
-        let answer = ask(app, &format!("/spend/2026-09.json?by={by}")).await;
+        let answer = app.json(&format!("/spend/2026-09.json?by={by}")).await;
         let groups = answer["groups"].as_array().unwrap();
         for group in groups {
             let price = if group["owned_hours"] == "0" { Value::Null } else { json!("5.208333") };
@@ -143,7 +138,7 @@ async fn by_charge(app: &mut TestApp) {
         }
         assert!(groups.iter().any(|group| !group["cost_per_owned_hour"].is_null()), "{by}");
     }
-    let billed = ask(app, "/spend/2026-09.json?cost=billed").await;
+    let billed = app.json("/spend/2026-09.json?cost=billed").await;
     assert_eq!((&billed["owned_hours"], &billed["cost_per_owned_hour"]), (&json!("192"), &Value::Null));
 }
 
@@ -208,7 +203,7 @@ async fn who_is_charged_is_told_of_both(db: PgPool) {
         json!(["Unallocated", "0", "0", null, "0"]),
     ];
     assert_eq!(by(&mut finance, "team").await, of_teams);
-    let chargeback = ask(&mut finance, "/chargeback/2026-09.json").await;
+    let chargeback = finance.json("/chargeback/2026-09.json").await;
     assert_eq!(figures(&chargeback["teams"]), of_teams);
     assert_eq!(
         (&chargeback["owned_hours"], &chargeback["cost_per_owned_hour"]),
@@ -219,7 +214,7 @@ async fn who_is_charged_is_told_of_both(db: PgPool) {
     assert!(csv.contains(",8,192,3.750000,"), "{csv}");
     assert!(finance.get("/chargeback/2026-09").await.body.contains("On-prem GPU-hours"));
 
-    let vision = ask(&mut finance, "/teams/vision/2026-09.json").await;
+    let vision = finance.json("/teams/vision/2026-09.json").await;
     assert_eq!((&vision["accelerator_hours"], &vision["owned_hours"]), (&json!("8"), &json!("192")));
     assert_eq!(vision["cost_per_accelerator_hour"], "3.750000");
     assert_eq!(vision["cost_per_owned_hour"], "2.604167", "half of 1000 for 192 hours");
@@ -231,7 +226,7 @@ async fn who_is_charged_is_told_of_both(db: PgPool) {
     let csv = finance.get("/teams/vision/2026-09.csv").await.body;
     assert!(csv.contains("direct,pricing,Owned,Owned,0,USD,0.000000,0,0,192,"), "{csv}");
 
-    let statement = ask(&mut finance, "/teams/vision/2026-09/statement.json").await;
+    let statement = finance.json("/teams/vision/2026-09/statement.json").await;
     let direct = &statement["teams"][0]["direct"][0];
     assert_eq!((&direct["accelerator_hours"], &direct["owned_hours"]), (&json!("8"), &json!("192")));
     let racks = &statement["teams"][0]["shared"][0];
@@ -248,20 +243,20 @@ async fn who_is_charged_is_told_of_both(db: PgPool) {
     assert!(finance.get("/shared-costs").await.body.contains("have the same weight"));
 
     // Of a team an hour costs what its part of the racks amounts to, by the table as by its page.
-    let teams = ask(&mut finance, "/spend/2026-09.json?by=team").await;
+    let teams = finance.json("/spend/2026-09.json?by=team").await;
     let price = |of: &str| {
         let team = teams["groups"].as_array().unwrap().iter().find(|it| it["key"] == of).unwrap();
         team["cost_per_owned_hour"].clone()
     };
     assert_eq!((price("vision"), price("nlp")), (json!("2.604167"), Value::Null));
-    let only = ask(&mut finance, "/spend/2026-09.json?by=team&accelerator=H100").await;
+    let only = finance.json("/spend/2026-09.json?by=team&accelerator=H100").await;
     let vision = only["groups"].as_array().unwrap().iter().find(|it| it["key"] == "vision").unwrap();
     assert_eq!(vision["cost_per_owned_hour"], "2.604167");
-    let only = ask(&mut finance, "/spend/2026-09.json?team=vision&accelerator=H100").await;
+    let only = finance.json("/spend/2026-09.json?team=vision&accelerator=H100").await;
     assert_eq!(only["cost_per_owned_hour"], "2.604167");
 
     // What it costs to have the node is in the shared cost, and the experiment's hours cost what they cost everyone.
-    let seg = ask(&mut finance, "/experiments/seg.json").await;
+    let seg = finance.json("/experiments/seg.json").await;
     assert_eq!((&seg["accelerator_hours"], &seg["owned_hours"]), (&json!("8"), &json!("192")));
     assert_eq!(
         (&seg["cost_per_accelerator_hour"], &seg["cost_per_owned_hour"]),
@@ -291,7 +286,7 @@ async fn who_is_charged_is_told_of_both(db: PgPool) {
 /// What an hour owned costs a team by each part, and everyone by the same.
 fn parts(price: &Value) -> Vec<Value> {
     let part = |part: &Value| {
-        let cost = part["cost"].as_str().unwrap().parse::<Decimal>().unwrap().normalize();
+        let cost = decimal(&part["cost"]).normalize();
         json!([part["pool"], part["label"], cost, part["per_hour"], part["organization_per_hour"]])
     };
     price["parts"].as_array().unwrap().iter().map(part).collect()
@@ -305,7 +300,7 @@ async fn who_only_rents_pays_none_of_a_pool_that_is_divided_by_hours_owned(db: P
     let hint = "All of this is the cost of on-prem machines, and Nlp pays a share without using them.";
     let pools = admin.get("/shared-costs").await.body;
     assert!(html::text(&pools, "main").contains(hint), "{}", html::text(&pools, "main"));
-    let vision = ask(&mut admin, "/teams/vision/2026-09.json").await;
+    let vision = admin.json("/teams/vision/2026-09.json").await;
     let part = json!(["racks", "racks", "500", "2.604167", "5.208333"]);
     assert_eq!(parts(&vision["owned_price"]), [part], "half of what it costs everyone");
 
@@ -321,7 +316,7 @@ async fn who_only_rents_pays_none_of_a_pool_that_is_divided_by_hours_owned(db: P
         let page = admin.get(&form).await.body;
         assert_eq!(html::attributes(&page, "[name=by][checked]", "value"), [by]);
         assert_eq!(html::attributes(&page, "#account", "value"), [account]);
-        let teams = ask(&mut admin, "/chargeback/2026-09.json").await;
+        let teams = admin.json("/chargeback/2026-09.json").await;
         let described = html::text(&admin.get("/shared-costs").await.body, "main");
         assert!(!described.contains("All of this is"), "{described}");
         let expected = match (by, account) {
@@ -352,7 +347,7 @@ async fn who_only_rents_pays_none_of_a_pool_that_is_divided_by_hours_owned(db: P
 
 /// All of the racks is vision's.
 async fn by_hours_owned(app: &mut TestApp) {
-    let vision = ask(app, "/teams/vision/2026-09.json").await;
+    let vision = app.json("/teams/vision/2026-09.json").await;
     assert_eq!(vision["cost_per_owned_hour"], vision["organization_cost_per_owned_hour"]);
     assert_eq!(
         parts(&vision["owned_price"]),
@@ -368,13 +363,13 @@ async fn by_hours_owned(app: &mut TestApp) {
         html::texts(&page, "#owned tfoot tr > *"),
         ["By 192.0 on-prem GPU-hours", "1,000.00", "5.208333", "5.208333", "–"]
     );
-    let nlp = ask(app, "/teams/nlp/2026-09.json").await;
+    let nlp = app.json("/teams/nlp/2026-09.json").await;
     assert_eq!((&nlp["owned_price"], &nlp["shared_costs"]), (&Value::Null, &json!([])));
     assert!(!app.get("/teams/nlp/2026-09").await.body.contains("Why an on-prem GPU-hour"));
-    let billed = ask(app, "/teams/vision/2026-09.json?cost=billed").await;
+    let billed = app.json("/teams/vision/2026-09.json?cost=billed").await;
     assert_eq!(billed["owned_price"], Value::Null);
 
-    let statement = ask(app, "/teams/vision/2026-09/statement.json").await;
+    let statement = app.json("/teams/vision/2026-09/statement.json").await;
     let racks = &statement["teams"][0]["shared"][0];
     assert_eq!((&racks["weight"], &racks["sum_of_weights"]), (&json!("192.000000"), &json!("192.000000")));
     assert_eq!((&racks["split"], &racks["unit"]), (&json!("by hours owned"), &json!("hours owned")));
@@ -413,7 +408,7 @@ async fn what_an_hour_owned_costs_is_told_part_by_part(db: PgPool) {
     ];
     write(&mut ledger.db.acquire().await.unwrap(), entries).await;
     let mut app = TestApp::of(&ledger).signed_in(Role::Finance).await;
-    let vision = ask(&mut app, "/teams/vision/2026-09.json").await;
+    let vision = app.json("/teams/vision/2026-09.json").await;
     let price = &vision["owned_price"];
     // 24 of 40 hours; everyone 196 for 40.
     assert_eq!(
@@ -436,10 +431,10 @@ async fn what_an_hour_owned_costs_is_told_part_by_part(db: PgPool) {
     assert_eq!(price["per_hour"], vision["cost_per_owned_hour"]);
     let sum = |name: &str| -> Decimal {
         let parts = price["parts"].as_array().unwrap().iter();
-        parts.map(|part| part[name].as_str().unwrap().parse::<Decimal>().unwrap()).sum()
+        parts.map(|part| decimal(&part[name])).sum()
     };
     for (part, whole) in [("per_hour", "per_hour"), ("cost", "cost"), ("stated", "cost")] {
-        assert_eq!(sum(part), price[whole].as_str().unwrap().parse().unwrap(), "{part}");
+        assert_eq!(sum(part), decimal(&price[whole]), "{part}");
     }
     let page = app.get("/teams/vision/2026-09").await.body;
     assert_eq!(
@@ -458,7 +453,7 @@ async fn what_nobody_owns_is_told_with_both_hours_and_labels_too(db: PgPool) {
     let ledger = ledger(db).await;
     write(&mut ledger.db.acquire().await.unwrap(), vec![team("nlp"), rule(1, "", "", Target::Labels)]).await;
     let mut admin = TestApp::of(&ledger).signed_in(Role::Admin).await;
-    let unallocated = ask(&mut admin, "/unallocated/2026-09.json").await;
+    let unallocated = admin.json("/unallocated/2026-09.json").await;
     let hours = |key: &Value| json!([key["pricing"], key["accelerator_hours"], key["owned_hours"]]);
     let keys: Vec<Value> = unallocated["keys"].as_array().unwrap().iter().map(hours).collect();
     assert!(keys.contains(&json!(["Owned", "0", "192"])), "{keys:?}");
@@ -467,7 +462,7 @@ async fn what_nobody_owns_is_told_with_both_hours_and_labels_too(db: PgPool) {
     assert!(csv.contains(",accelerator_hours,owned_hours,") && csv.contains(",0,USD,0,192,"), "{csv}");
     assert!(admin.get("/unallocated/2026-09").await.body.contains("On-prem GPU-hours"));
 
-    let labels = ask(&mut admin, "/labels/experiment.json?month=2026-09").await;
+    let labels = admin.json("/labels/experiment.json?month=2026-09").await;
     assert_eq!(
         (&labels["lines"][0]["accelerator_hours"], &labels["lines"][0]["owned_hours"]),
         (&json!("8"), &json!("192"))

@@ -1,7 +1,6 @@
 //! A lead sees the rows of their team, and of no other, on every page and in every file.
 
 use gpuledger::accounts::Role;
-use serde_json::Value;
 use sqlx::PgPool;
 
 use crate::support::{Focus, TestApp, TestLedger};
@@ -17,7 +16,7 @@ async fn a_lead_sees_their_team_and_no_other(db: PgPool) {
     let app = TestApp::of(&ledger);
     let mut lead = app.signed_in(Role::Lead).await;
 
-    let json: Value = serde_json::from_str(&lead.get("/spend/2026-09.json?by=account").await.body).unwrap();
+    let json = lead.json("/spend/2026-09.json?by=account").await;
     assert_eq!(json["total"]["amount"], "120");
     assert_eq!(json["groups"].as_array().unwrap().len(), 1);
     let charges = lead.get("/charges/2026-09").await;

@@ -149,8 +149,7 @@ async fn rows_that_repeat_others_are_not_missing_and_cannot_be_corrected(db: PgP
     assert_eq!((report.status, report.charges, report.rejected), (Status::Loaded, 40, 41));
     let said = report.message.unwrap();
     assert!(said.starts_with("40 rows are the same as others of the import"), "{said}");
-    let figures: serde_json::Value =
-        serde_json::from_str(&finance.get("/spend/2026-09.json").await.body).unwrap();
+    let figures = finance.json("/spend/2026-09.json").await;
     assert_eq!(figures["rejected_rows"], 1);
     let rows = finance.get(&format!("/imports/{}/files/0/rejected", report.delivery.unwrap())).await;
     assert_eq!((rows.status.as_u16(), rows.body.lines().count()), (200, 2), "{}", rows.body);

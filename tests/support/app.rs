@@ -22,6 +22,7 @@ use gpuledger::jobs;
 use gpuledger::storage;
 use gpuledger::web::connections::{self, Limits};
 use gpuledger::web::{self, App, PageCache};
+use serde_json::Value;
 use sqlx::PgPool;
 use sqlx::postgres::PgPoolOptions;
 use tempfile::TempDir;
@@ -137,14 +138,8 @@ impl TestApp {
 
     /// An account with this hash for a password.
     pub async fn person(&self, email: &str, role: Role, hash: &str) -> UserId {
-        let teams = if role == Role::Lead { vec!["research".to_owned()] } else { Vec::new() };
-        let person = NewPerson { email: Email::parse(email).unwrap(), name: None, role, teams };
-        let mut db = self.db.acquire().await.unwrap();
-        let by = Actor::command_line(Some("test"));
-        match people::add(&mut db, &person, Some(hash), &by, now()).await.unwrap() {
-            people::Added::As(id) => id,
-            people::Added::EmailTaken => panic!("{email} twice"),
-        }
+        let teams: &[&str] = if role == Role::Lead { &["research"] } else { &[] };
+        add_person(&self.db, email, role, teams, hash).await
     }
 
     /// A token by which a script of this person reads.
@@ -168,9 +163,7 @@ impl TestApp {
 
     /// An account that signs in with [`PASSWORD`].
     pub async fn person_with_password(&self, email: &str, role: Role) -> UserId {
-        let password = Password::choose(PASSWORD, email).unwrap();
-        let hash = password.hash(&mut clock::dice()).await.unwrap();
-        self.person(email, role, &hash).await
+        self.person(email, role, &hash_of_password(email).await).await
     }
 
     pub fn session_cookie(&self) -> &'static str {
@@ -197,6 +190,13 @@ impl TestApp {
             assert_eq!(answer.body, anew.body, "{path}: the page that was kept, and as it is rendered anew");
         }
         answer
+    }
+
+    /// The figures of an address that answers as JSON.
+    pub async fn json(&mut self, path: &str) -> Value {
+        let answer = self.get(path).await;
+        assert_eq!(answer.status, StatusCode::OK, "{path}: {}", answer.body);
+        answer.json()
     }
 
     /// The same browser before a server that has rendered nothing yet.
@@ -244,16 +244,19 @@ impl TestApp {
 
     /// Sends files to another page that takes some.
     pub async fn upload_to(&mut self, action: &str, files: &[(&str, &[u8])]) -> Answer {
-        let mut body = self.upload_head("/imports").await;
+        self.upload_from("/imports", action, files).await
+    }
+
+    /// Sends files as the form of this page does.
+    pub async fn upload_from(&mut self, page: &str, action: &str, files: &[(&str, &[u8])]) -> Answer {
+        let mut body = self.upload_head(page).await;
         for (name, content) in files {
             body.extend(file_head(name).bytes());
             body.extend_from_slice(content);
             body.extend(b"\r\n");
         }
         body.extend(b"--B--\r\n");
-        let (mut parts, body) = upload_of(Body::from(body)).into_parts();
-        parts.uri = action.parse().unwrap();
-        self.send(Request::from_parts(parts, body)).await
+        self.send(upload_of(action, Body::from(body))).await
     }
 
     /// Uploads one file and lets its import run; answers the page of the batch.
@@ -343,6 +346,27 @@ impl Answer {
     pub fn location(&self) -> &str {
         self.header(header::LOCATION)
     }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("{}", self.body))
+    }
+}
+
+/// An account with this hash for a password.
+pub async fn add_person(db: &PgPool, email: &str, role: Role, teams: &[&str], hash: &str) -> UserId {
+    let teams = teams.iter().map(|&team| team.to_owned()).collect();
+    let person = NewPerson { email: Email::parse(email).unwrap(), name: None, role, teams };
+    let mut db = db.acquire().await.unwrap();
+    let by = Actor::command_line(Some("test"));
+    match people::add(&mut db, &person, Some(hash), &by, now()).await.unwrap() {
+        people::Added::As(id) => id,
+        people::Added::EmailTaken => panic!("{email} twice"),
+    }
+}
+
+/// The hash of [`PASSWORD`] for whoever has this address.
+pub async fn hash_of_password(email: &str) -> String {
+    Password::choose(PASSWORD, email).unwrap().hash(&mut clock::dice()).await.unwrap()
 }
 
 /// What stands before the content of a file in an upload.
@@ -353,8 +377,8 @@ pub fn file_head(name: &str) -> String {
     )
 }
 
-pub fn upload_of(body: Body) -> Request<Body> {
-    Request::post("/imports")
+pub fn upload_of(action: &str, body: Body) -> Request<Body> {
+    Request::post(action)
         .header(header::ACCEPT, "text/html")
         .header(header::CONTENT_TYPE, "multipart/form-data; boundary=B")
         .body(body)

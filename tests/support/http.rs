@@ -26,23 +26,26 @@ impl Http {
 
     /// Sends a form of a page, with the page's token.
     pub fn submit(&mut self, page: &str, action: &str, fields: &str) -> Reply {
-        let page = self.get(page).body;
-        let (_, rest) = page.split_once("name=\"csrf\" value=\"").expect("a form with a token");
-        let token = rest.split('"').next().unwrap();
+        let token = self.token(page);
         let kind = "Content-Type: application/x-www-form-urlencoded\r\n";
         self.send("POST", action, kind, &format!("csrf={token}&{fields}"))
     }
 
     /// Sends a file as the form of the imports page does.
     pub fn upload(&mut self, name: &str, content: &str) -> Reply {
-        let page = self.get("/imports").body;
-        let (_, rest) = page.split_once("name=\"csrf\" value=\"").expect("a form with a token");
-        let token = rest.split('"').next().unwrap();
+        let token = self.token("/imports");
         let head = super::app::file_head(name);
         let body = format!(
             "--B\r\nContent-Disposition: form-data; name=\"csrf\"\r\n\r\n{token}\r\n{head}{content}\r\n--B--\r\n"
         );
         self.send("POST", "/imports", "Content-Type: multipart/form-data; boundary=B\r\n", &body)
+    }
+
+    /// The token of a page's forms.
+    fn token(&mut self, page: &str) -> String {
+        let page = self.get(page).body;
+        let (_, rest) = page.split_once("name=\"csrf\" value=\"").expect("a form with a token");
+        rest.split('"').next().unwrap().to_owned()
     }
 
     /// Opens a connection and sends a request, without waiting for the answer.

@@ -1,11 +1,9 @@
 //! The allocation in the browser: labels become teams, a rule is previewed, applied and undone, finance proposes, and
 //! what makes no sense is refused with its reason.
 
-use axum::body::Body;
-use axum::http::{Request, StatusCode, header};
+use axum::http::StatusCode;
 use gpuledger::accounts::Role;
 use gpuledger::allocation::{Account, CostCentre, Entry, Experiment, Months, Project, Split, Target, Team};
-use serde_json::Value;
 use sqlx::PgPool;
 
 use crate::support::app::Answer;
@@ -31,14 +29,8 @@ pub async fn load(app: &mut TestApp, content: &str) -> Answer {
 }
 
 async fn load_sheet(app: &mut TestApp, sheet: &str, content: &str) -> Answer {
-    let mut body = app.upload_head(&format!("/organization/{sheet}")).await;
-    body.extend(b"--B\r\nContent-Disposition: form-data; name=\"files\"; filename=\"teams.csv\"\r\n\r\n");
-    body.extend(content.bytes());
-    body.extend(b"\r\n--B--\r\n");
-    let request = Request::post(format!("/organization/{sheet}/file"))
-        .header(header::ACCEPT, "text/html")
-        .header(header::CONTENT_TYPE, "multipart/form-data; boundary=B");
-    app.send(request.body(Body::from(body)).unwrap()).await
+    let page = format!("/organization/{sheet}");
+    app.upload_from(&page, &format!("{page}/file"), &[("teams.csv", content.as_ref())]).await
 }
 
 /// Sends a form from a page and answers the page that it leads to.
@@ -50,8 +42,7 @@ async fn sent(app: &mut TestApp, action: &str, fields: &[(&str, &str)]) -> Answe
 }
 
 async fn by_team(app: &mut TestApp) -> Vec<(String, String)> {
-    let json: Value =
-        serde_json::from_str(&app.get("/spend/2026-09.json?by=team&cost=billed").await.body).unwrap();
+    let json = app.json("/spend/2026-09.json?by=team&cost=billed").await;
     let groups = json["groups"].as_array().unwrap().iter();
     groups
         .map(|group| {
@@ -117,7 +108,7 @@ async fn labels_become_teams_and_a_rule_gives_them_their_charges(db: PgPool) {
     let undone = admin.get("/changes?status=undone").await;
     assert_eq!(html::texts(&undone.body, "tbody .badge"), ["undo", "undone"]);
     // The same as files.
-    let lines: Value = serde_json::from_str(&admin.get("/changes.json").await.body).unwrap();
+    let lines = admin.json("/changes.json").await;
     let kinds: Vec<_> = lines.as_array().unwrap().iter().map(|line| &line["what"]).collect();
     assert_eq!(kinds, ["change", "change", "change", "change", "delivery"]);
     assert_eq!(
@@ -354,7 +345,7 @@ async fn a_lead_sees_the_charges_of_their_teams_and_no_row_of_what_is_shared(db:
         write(&mut db, entries).await;
     }
     let mut lead = TestApp::of(&ledger).signed_in(Role::Lead).await;
-    let json: Value = serde_json::from_str(&lead.get("/spend/2026-09.json?by=account").await.body).unwrap();
+    let json = lead.json("/spend/2026-09.json?by=account").await;
     let groups: Vec<_> =
         json["groups"].as_array().unwrap().iter().map(|group| group["label"].clone()).collect();
     assert_eq!(groups, ["a1", "Shared: common"]);

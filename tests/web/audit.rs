@@ -9,7 +9,6 @@ use gpuledger::changes::{self, Document as _, Right};
 use gpuledger::onprem::{self, Kind};
 use gpuledger::price_catalogue::Catalogue;
 use gpuledger::{clock, web};
-use serde_json::Value;
 use sqlx::PgPool;
 
 use crate::support::app::PASSWORD;
@@ -637,7 +636,7 @@ async fn it_is_read_by_who_what_and_when_as_page_json_and_csv(db: PgPool) {
     let details = &html::texts(&page.body, "tbody td:nth-child(5)")[0];
     assert_eq!(details, "role lead → finance; teams nlp → none");
 
-    let json: Value = serde_json::from_str(&admin.get("/audit.json?what=person.changed").await.body).unwrap();
+    let json = admin.json("/audit.json?what=person.changed").await;
     assert_eq!(json["lines"].as_array().unwrap().len(), 1);
     assert_eq!(json["lines"][0]["details"]["role"]["to"], "finance");
     assert_eq!(json["lines"][0]["address"], "192.0.2.7");

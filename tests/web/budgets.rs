@@ -65,16 +65,10 @@ fn with<'a>(fields: &[(&'static str, &'a str)], name: &str, value: &'a str) -> V
     fields.iter().map(|(field, known)| (*field, if *field == name { value } else { *known })).collect()
 }
 
-async fn json(app: &mut TestApp, address: &str) -> Value {
-    let answer = app.get(address).await;
-    assert_eq!(answer.status, StatusCode::OK, "{}", answer.body);
-    serde_json::from_str(&answer.body).unwrap()
-}
-
 async fn add(app: &mut TestApp, fields: &[(&str, &str)]) -> i64 {
     let answer = app.submit(PAGE, PAGE, fields).await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
-    let json = json(app, "/budgets.json").await;
+    let json = app.json("/budgets.json").await;
     json["budgets"].as_array().unwrap().iter().map(|it| it["id"].as_i64().unwrap()).max().unwrap()
 }
 
@@ -88,7 +82,7 @@ async fn a_budget_is_compared_with_what_was_spent_and_will_be(db: PgPool) {
         "Added: budget of team Vision: 400.00 USD a month from 2026-08. An administrator can undo this \
          under Changes."
     );
-    let it = json(&mut finance, &format!("/budgets/{id}.json")).await;
+    let it = finance.json(&format!("/budgets/{id}.json")).await;
     let now = &it["current"];
     // 200 of its own and 24 of support; 28 days: 18 of 10 and 10 of 20.
     assert_eq!(
@@ -118,7 +112,7 @@ async fn a_budget_is_compared_with_what_was_spent_and_will_be(db: PgPool) {
     // A quarter goes on after its first two months, which are stated.
     let quarter = with(&budget("team:research", "1,000.00", "2026-07"), "every", "quarter");
     let id = add(&mut finance, &quarter).await;
-    let now = &json(&mut finance, &format!("/budgets/{id}.json")).await["current"];
+    let now = &finance.json(&format!("/budgets/{id}.json")).await["current"];
     assert_eq!((&now["period"], &now["spent"]), (&"2026-07..2026-09".into(), &"534".into()));
     ledger.assert_balanced().await;
 }
@@ -169,7 +163,7 @@ async fn forecast_expects_monthly_bills_that_are_not_stated_yet(db: PgPool) {
         |it: &Value| -> f64 { it["current"]["forecast"]["expected"].as_str().unwrap().parse().unwrap() };
 
     let id = add(&mut finance, &budget("team:vision", "800", "2026-08")).await;
-    let it = json(&mut finance, &format!("/budgets/{id}.json")).await;
+    let it = finance.json(&format!("/budgets/{id}.json")).await;
     assert_eq!(
         (&it["current"]["spent"], &it["current"]["stated_until"]),
         (&"130".into(), &"2026-09-10".into())
@@ -185,7 +179,7 @@ async fn forecast_expects_monthly_bills_that_are_not_stated_yet(db: PgPool) {
     // A year expects those of the months to come as well.
     let year = with(&budget("team:research", "9,000.00", "2026-01"), "every", "year");
     let id = add(&mut finance, &year).await;
-    let it = json(&mut finance, &format!("/budgets/{id}.json")).await;
+    let it = finance.json(&format!("/budgets/{id}.json")).await;
     let spent = 460.0 + 470.0 + 1300.0 + 3.0 * 280.0 + 130.0;
     let mean = 25.0 * 10.0 / 28.0;
     assert!(
@@ -222,19 +216,19 @@ async fn what_cannot_be_is_refused_with_the_reason_and_nothing_changes(db: PgPoo
         assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{field} {value}");
         assert!(answer.body.contains(sentence), "{field} {value}: {}", answer.body);
     }
-    assert_eq!(json(&mut finance, "/budgets.json").await["budgets"], serde_json::json!([]));
+    assert_eq!(finance.json("/budgets.json").await["budgets"], serde_json::json!([]));
 
     let rate = [("month", "2026-09"), ("currency", "EUR"), ("rate", "2"), ("quoted_in", "USD")];
     finance.submit("/rates", "/rates", &rate).await;
     let id = add(&mut finance, &good).await;
-    let it = json(&mut finance, &format!("/budgets/{id}.json")).await;
+    let it = finance.json(&format!("/budgets/{id}.json")).await;
     // Its own 200, 14 of euros, and of support what that amounts to beside speech's 50.
     assert!(it["current"]["spent"].as_str().unwrap().starts_with("238.3"), "{}", it["current"]["spent"]);
 
     let twice = finance.submit(PAGE, PAGE, &good).await;
     assert_eq!(twice.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert!(twice.body.contains("two budgets cover the same months"), "{}", twice.body);
-    assert_eq!(json(&mut finance, "/budgets.json").await["budgets"].as_array().unwrap().len(), 1);
+    assert_eq!(finance.json("/budgets.json").await["budgets"].as_array().unwrap().len(), 1);
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -270,7 +264,7 @@ async fn it_is_changed_ended_and_removed(db: PgPool) {
 
     // It goes on with another amount, and the history is of both.
     let next = add(&mut finance, &budget("team:vision", "500", "2026-09")).await;
-    let it = json(&mut finance, &format!("/budgets/{next}.json")).await;
+    let it = finance.json(&format!("/budgets/{next}.json")).await;
     assert_eq!(it["history"][1]["amount"]["amount"], "200");
     assert_eq!(finance.submit(&here, &format!("{here}/remove"), &[]).await.location(), PAGE);
     assert!(finance.get(PAGE).await.body.contains("Removed: budget of team Vision"));
@@ -283,13 +277,13 @@ async fn a_lead_sees_the_budgets_of_their_teams_and_those_inside_and_changes_non
     let vision = add(&mut finance, &budget("team:vision", "400", "2026-08")).await;
     let speech = add(&mut finance, &budget("team:speech", "31337", "2026-08")).await;
     let mut lead = TestApp::of(&ledger).signed_in(Role::Lead).await;
-    let seen = json(&mut lead, "/budgets.json").await;
+    let seen = lead.json("/budgets.json").await;
     let ids: Vec<i64> =
         seen["budgets"].as_array().unwrap().iter().map(|it| it["id"].as_i64().unwrap()).collect();
     assert_eq!(ids, [vision]);
     assert_eq!(
         seen["budgets"][0]["current"],
-        json(&mut finance, &format!("/budgets/{vision}.json")).await["current"],
+        finance.json(&format!("/budgets/{vision}.json")).await["current"],
         "the same figures as finance"
     );
     for path in [PAGE, "/budgets.csv", "/budgets.json"] {

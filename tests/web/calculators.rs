@@ -6,7 +6,6 @@ use gpuledger::audit::Actor;
 use gpuledger::exchange::{self, Rate};
 use gpuledger::money::Currency;
 use gpuledger::period::BillingMonth;
-use serde_json::Value;
 use sqlx::PgPool;
 
 use crate::support::{TestApp, html, now};
@@ -23,8 +22,7 @@ async fn every_calculator_opens_with_its_answer(db: PgPool) {
         assert_eq!(page.status, StatusCode::OK, "{address}: {}", page.body);
         assert!(!html::text(&page.body, ".answer").is_empty(), "{address}");
         let figures = html::texts(&page.body, "#answer tbody th");
-        let answered = lead.get(&format!("{address}.json")).await;
-        let answered: Value = serde_json::from_str(&answered.body).unwrap();
+        let answered = lead.json(&format!("{address}.json")).await;
         assert_eq!(answered["figures"].as_array().unwrap().len(), figures.len(), "{address}");
         let table = lead.get(&format!("{address}.csv")).await;
         assert_eq!(table.body.lines().count(), figures.len() + 1, "{address}");
@@ -73,7 +71,7 @@ async fn what_is_entered_stands_in_the_address_and_what_is_wrong_beside_its_fiel
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn figures_one_may_have_read_are_put_right(db: PgPool) {
     let mut lead = TestApp::new(db).signed_in(Role::Lead).await;
-    let claims: Value = serde_json::from_str(&lead.get("/scenarios/claims.json").await.body).unwrap();
+    let claims = lead.json("/scenarios/claims.json").await;
     let page = lead.get("/scenarios/claims").await;
     assert_eq!(page.status, StatusCode::OK);
     let text = html::text(&page.body, "main");

@@ -7,6 +7,7 @@ use gpuledger::money::Decimal;
 use serde_json::Value;
 use sqlx::PgPool;
 
+use crate::support::json::decimal;
 use crate::support::{Focus, TestApp, TestLedger, html, now};
 
 /// The first day of the month that was so many months ago.
@@ -38,16 +39,6 @@ async fn site(db: PgPool) -> TestApp {
     admin
 }
 
-async fn json(app: &mut TestApp, address: &str) -> Value {
-    let answer = app.get(address).await;
-    assert_eq!(answer.status, StatusCode::OK, "{}", answer.body);
-    serde_json::from_str(&answer.body).unwrap()
-}
-
-fn decimal(value: &Value) -> Decimal {
-    value.as_str().unwrap_or_else(|| panic!("{value} is no number")).parse().unwrap()
-}
-
 /// As pages write money.
 fn shown(value: &Value) -> String {
     let text = decimal(value).round(2).to_string();
@@ -60,7 +51,7 @@ fn shown(value: &Value) -> String {
 async fn what_owning_costs_stands_on_the_page_and_in_json_and_agrees(db: PgPool) {
     let mut admin = site(db).await;
     let page = admin.get("/clusters/h100-east").await.body;
-    let it = json(&mut admin, "/clusters/h100-east.json").await;
+    let it = admin.json("/clusters/h100-east.json").await;
 
     let economics = &it["economics"];
     let section = html::text(&page, "#economics");
@@ -108,7 +99,7 @@ async fn what_owning_costs_stands_on_the_page_and_in_json_and_agrees(db: PgPool)
 async fn capacity_racks_power_and_book_values_stand_on_the_page_and_in_json(db: PgPool) {
     let mut admin = site(db).await;
     let page = admin.get("/clusters/h100-east").await.body;
-    let it = json(&mut admin, "/clusters/h100-east.json").await;
+    let it = admin.json("/clusters/h100-east.json").await;
 
     // It was entered a minute ago, and nobody said how it is used or how demand grows: nothing is advised.
     assert_eq!((&it["capacity"]["is_assumed"], &it["capacity"]["more"]), (&true.into(), &Value::Null));
@@ -119,7 +110,7 @@ async fn capacity_racks_power_and_book_values_stand_on_the_page_and_in_json(db: 
         [("cluster", "h100-east"), ("first", from.as_str()), ("downtime", "5"), ("utilization", "90")];
     admin.submit("/asset-register/utilization/new", "/asset-register/utilization/new", &fields).await;
     let page = admin.get("/clusters/h100-east").await.body;
-    let it = json(&mut admin, "/clusters/h100-east.json").await;
+    let it = admin.json("/clusters/h100-east.json").await;
     assert_eq!(it["capacity"]["full"], serde_json::json!({ "is": "already" }));
     assert_eq!(it["capacity"]["order"]["is"], "now");
     let nodes = it["capacity"]["more"]["nodes"].as_u64().unwrap();
@@ -172,7 +163,7 @@ async fn hours_are_counted_by_how_each_month_was_used(db: PgPool) {
     let entered =
         admin.submit("/asset-register/utilization/new", "/asset-register/utilization/new", &fields).await;
     assert_eq!(entered.status, StatusCode::SEE_OTHER, "{}", entered.body);
-    let it = json(&mut admin, "/clusters/h100-east.json").await;
+    let it = admin.json("/clusters/h100-east.json").await;
     let owned = |ago: u32| -> Decimal {
         let months = it["months"].as_array().unwrap();
         decimal(&months.iter().find(|it| it["month"] == month(ago)).unwrap()["owned_hours"])
@@ -199,7 +190,7 @@ async fn hours_are_counted_by_how_each_month_was_used(db: PgPool) {
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn energy_that_no_tariff_has_a_price_for_is_told_where_it_is_missing(db: PgPool) {
     let mut admin = site(db).await;
-    let tariffs = json(&mut admin, "/asset-register/tariffs.json").await;
+    let tariffs = admin.json("/asset-register/tariffs.json").await;
     let entry = format!("/asset-register/entries/{}", tariffs["entries"][0]["id"]);
     let page = admin.get("/clusters/h100-east").await.body;
     assert!(!page.contains("Energy without a price"), "every month has its tariff");
@@ -219,7 +210,7 @@ async fn energy_that_no_tariff_has_a_price_for_is_told_where_it_is_missing(db: P
     let changed = admin.submit(&entry, &entry, &fields).await;
     assert_eq!(changed.status, StatusCode::SEE_OTHER, "{}", changed.body);
 
-    let it = json(&mut admin, "/clusters/h100-east.json").await;
+    let it = admin.json("/clusters/h100-east.json").await;
     let page = admin.get("/clusters/h100-east").await.body;
     let described = html::text(&page, "#unpriced");
     for (at, ago) in [(0, 6), (1, 5)] {
@@ -240,7 +231,7 @@ async fn energy_that_no_tariff_has_a_price_for_is_told_where_it_is_missing(db: P
             of_month
                 .contains(&format!("/asset-register/tariffs/new?cluster=h100-east&#38;first={}", month(ago)))
         );
-        let of_month = json(&mut admin, &format!("/clusters/h100-east/{}.json", month(ago))).await;
+        let of_month = admin.json(&format!("/clusters/h100-east/{}.json", month(ago))).await;
         assert_eq!(of_month["unpriced_energy"], *unpriced);
     }
     assert_eq!(it["energy"][2]["unpriced"], Value::Null);
@@ -305,7 +296,7 @@ async fn prices_in_dollars_need_a_rate_where_a_cluster_is_paid_in_euros(db: PgPo
         ("loaded_cost", "120000"),
     ];
     admin.submit("/clusters/new", "/clusters/new", &[&fields[..], &prices[..]].concat()).await;
-    let before = json(&mut admin, "/clusters/paris.json").await;
+    let before = admin.json("/clusters/paris.json").await;
     assert_eq!(
         (&before["cloud"]["rate"], &before["cloud"]["listed"][0]),
         (&Value::Null, &serde_json::json!([]))
@@ -322,7 +313,7 @@ async fn prices_in_dollars_need_a_rate_where_a_cluster_is_paid_in_euros(db: PgPo
         ("source", "x"),
     ];
     assert_eq!(admin.submit("/rates", "/rates", &rate).await.status, StatusCode::SEE_OTHER);
-    let after = json(&mut admin, "/clusters/paris.json").await;
+    let after = admin.json("/clusters/paris.json").await;
     let offer = &after["cloud"]["listed"][0][0];
     assert_eq!(decimal(&offer["per_hour"]).times(5), decimal(&offer["price"]).times(4));
 }

@@ -1,7 +1,7 @@
 //! Clusters: entered, published month by month, corrected, undone; proposed and decided; loaded from files.
 
 use axum::body::Body;
-use axum::http::{Method, Request, StatusCode, header};
+use axum::http::{Method, Request, StatusCode};
 use gpuledger::accounts::Role;
 use gpuledger::changes::{self, Document as _, Entry as _};
 use gpuledger::onprem::{self, Entry, Kind};
@@ -37,15 +37,9 @@ pub async fn entered(app: &mut TestApp) {
     assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", html::text(&answer.body, "main"));
 }
 
-pub async fn ask(app: &mut TestApp, address: &str) -> Value {
-    let answer = app.get(address).await;
-    assert_eq!(answer.status, StatusCode::OK, "{address}: {}", answer.body);
-    serde_json::from_str(&answer.body).unwrap()
-}
-
 /// How September stands, and what of it is counted and computed.
 pub async fn september(app: &mut TestApp) -> Value {
-    let month = ask(app, "/clusters/h100-east/2026-09.json").await;
+    let month = app.json("/clusters/h100-east/2026-09.json").await;
     let amounts = |name: &str| -> Vec<String> {
         let amounts = month[name].as_array().unwrap().iter();
         amounts.map(|it| it["amount"].as_str().unwrap().to_owned()).collect()
@@ -84,7 +78,7 @@ pub async fn change(app: &mut TestApp, title: &str, changed: &[(&str, &str)]) ->
 
 /// Costs of September by what they are grouped by, the largest first, with on-prem GPU-hours in all.
 async fn spend(app: &mut TestApp, by: &str) -> Value {
-    let answer = ask(app, &format!("/spend/2026-09.json?by={by}")).await;
+    let answer = app.json(&format!("/spend/2026-09.json?by={by}")).await;
     let groups: Vec<Value> = answer["groups"]
         .as_array()
         .unwrap()
@@ -95,18 +89,7 @@ async fn spend(app: &mut TestApp, by: &str) -> Value {
 }
 
 pub async fn load(app: &mut TestApp, address: &str, content: &[u8]) -> Answer {
-    load_named(app, address, "file.csv", content).await
-}
-
-async fn load_named(app: &mut TestApp, address: &str, name: &str, content: &[u8]) -> Answer {
-    let mut body = app.upload_head("/clusters/new").await;
-    body.extend(crate::support::app::file_head(name).bytes());
-    body.extend(content);
-    body.extend(b"\r\n--B--\r\n");
-    let request = Request::post(address)
-        .header(header::ACCEPT, "text/html")
-        .header(header::CONTENT_TYPE, "multipart/form-data; boundary=B");
-    app.send(request.body(Body::from(body)).unwrap()).await
+    app.upload_from("/clusters/new", address, &[("file.csv", content)]).await
 }
 
 /// What a page says is wrong with a file: row, column, found, expected.
@@ -145,7 +128,7 @@ async fn a_cluster_is_entered_and_its_months_count_beside_bills(db: PgPool) {
     assert_eq!(september(&mut admin).await, json!(["new", [], [due], null]));
     let page = admin.get("/clusters/h100-east").await;
     assert!(page.body.contains("can be published"), "{}", page.body);
-    assert_eq!(ask(&mut admin, "/spend/2026-09.json").await["total"], Value::Null, "nothing counts yet");
+    assert_eq!(admin.json("/spend/2026-09.json").await["total"], Value::Null, "nothing counts yet");
 
     let batch = publish(&mut admin, "h100-east", "2026-09").await;
     assert!(admin.get(batch.location()).await.body.contains("h100-east-2026-09.csv"));
@@ -164,7 +147,7 @@ async fn a_cluster_is_entered_and_its_months_count_beside_bills(db: PgPool) {
     assert!(charges.body.contains("Depreciation"), "{}", charges.body);
     let mut db = ledger.db.acquire().await.unwrap();
     write(&mut db, vec![team("vision"), rule(1, "tag:cluster", "h100-east", to_team("vision"))]).await;
-    let vision = ask(&mut admin, "/teams/vision/2026-09.json").await;
+    let vision = admin.json("/teams/vision/2026-09.json").await;
     assert_eq!((&vision["owned_hours"], &vision["accelerator_hours"]), (&json!("5760"), &json!("0")));
     assert_eq!(vision["cost_per_owned_hour"], "1.843578", "10,619.01 / 5760");
 
@@ -195,7 +178,7 @@ async fn a_past_month_is_corrected_and_brought_back_to_the_digit(db: PgPool) {
     publish(&mut admin, "h100-east", "2026-09").await;
     assert_eq!(september(&mut admin).await, json!(["published", ["10756.00"], ["10756.00"], 2]));
     assert_eq!(spend(&mut admin, "provider").await, json!([[["On-premises", "10756.00"]], "5760"]));
-    assert_eq!(ask(&mut admin, "/imports/1.json").await["is_counted"], false, "superseded");
+    assert_eq!(admin.json("/imports/1.json").await["is_counted"], false, "superseded");
 
     let undo = format!("/changes/asset-register/{}/undo", newest_change(&admin).await);
     assert_eq!(admin.submit("/changes?kind=asset-register", &undo, &[]).await.status, StatusCode::SEE_OTHER);
@@ -204,7 +187,7 @@ async fn a_past_month_is_corrected_and_brought_back_to_the_digit(db: PgPool) {
     assert_eq!(september(&mut admin).await, json!(["published", ["10619.01"], ["10619.01"], 3]));
     assert_eq!(admin.get("/clusters/h100-east/2026-09.csv").await.body, file.body, "the same file");
     let (mut now, mut was) = (
-        ask(&mut admin, "/spend/2026-09.json?by=service").await,
+        admin.json("/spend/2026-09.json?by=service").await,
         serde_json::from_str::<Value>(&before.0).unwrap(),
     );
     (now["sequence"], was["sequence"]) = (Value::Null, Value::Null);
@@ -266,7 +249,7 @@ async fn a_month_of_which_nothing_is_left_counts_no_more(db: PgPool) {
     assert_eq!(september(&mut admin).await, json!(["gone", ["10756.00"], [], 2]));
     publish(&mut admin, "h100-east", "2026-09").await;
     assert_eq!(september(&mut admin).await, json!(["empty", [], [], null]), "nor does the one before it");
-    assert_eq!(ask(&mut admin, "/spend/2026-09.json").await["total"], Value::Null);
+    assert_eq!(admin.json("/spend/2026-09.json").await["total"], Value::Null);
 
     // A cluster that begins later has no September, and what was published of it is shown as gone.
     let undo = format!("/changes/asset-register/{}/undo", newest_change(&admin).await);
@@ -290,7 +273,7 @@ async fn a_month_of_which_nothing_is_left_counts_no_more(db: PgPool) {
     assert_eq!(september(&mut admin).await[0], "gone");
     publish(&mut admin, "h100-east", "2026-09").await;
     assert_eq!(admin.get("/clusters/h100-east/2026-09").await.status, StatusCode::NOT_FOUND);
-    assert_eq!(ask(&mut admin, "/spend/2026-09.json").await["total"], Value::Null);
+    assert_eq!(admin.json("/spend/2026-09.json").await["total"], Value::Null);
     ledger.assert_balanced().await;
 }
 
@@ -546,12 +529,12 @@ async fn what_people_write_is_text_everywhere(db: PgPool) {
         assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{value}");
         assert!(answer.body.contains("spreadsheets compute that"), "{}", answer.body);
     }
-    let answer = load_named(&mut admin, "/asset-register/costs/file", "=<b>.csv", b"x\n1\n").await;
+    let answer = admin.upload_to("/asset-register/costs/file", &[("=<b>.csv", b"x\n1\n")]).await;
     assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
-    let answer = load_named(&mut admin, "/clusters/h100-east/readings", "<b>x</b>.csv", b"x\n1\n").await;
+    let answer = admin.upload_to("/clusters/h100-east/readings", &[("<b>x</b>.csv", b"x\n1\n")]).await;
     assert!(!answer.body.contains("<b>x</b>"), "{}", answer.body);
     assert_eq!(
-        load_named(&mut admin, "/asset-register/costs/file", "a\0b.csv", b"x\n1\n").await.status,
+        admin.upload_to("/asset-register/costs/file", &[("a\0b.csv", b"x\n1\n")]).await.status,
         StatusCode::BAD_REQUEST
     );
 }

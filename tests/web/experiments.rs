@@ -7,9 +7,9 @@ use gpuledger::money::Decimal;
 use serde_json::Value;
 use sqlx::PgPool;
 
-use crate::support::app::Answer;
 use crate::support::changes::decide;
 use crate::support::configuration::{pool, rule, team, to_pool, write};
+use crate::support::json::decimal;
 use crate::support::{Focus, TestApp, TestLedger, html};
 
 /// An hour of an 8-GPU machine.
@@ -62,15 +62,6 @@ async fn ledger(db: PgPool) -> TestLedger {
     ledger
 }
 
-fn json(answer: &Answer) -> Value {
-    assert_eq!(answer.status, StatusCode::OK, "{}", answer.body);
-    serde_json::from_str(&answer.body).unwrap()
-}
-
-fn decimal(value: &Value) -> Decimal {
-    value.as_str().unwrap_or_else(|| panic!("{value} is no amount")).parse().unwrap()
-}
-
 fn lines(list: &Value) -> Vec<(String, Decimal)> {
     let lines = list["experiments"].as_array().unwrap();
     lines.iter().map(|line| (line["name"].as_str().unwrap().to_owned(), decimal(&line["cost"]))).collect()
@@ -87,12 +78,12 @@ async fn experiments_and_what_has_none_equal_the_bill(db: PgPool) {
         ("/experiments/during/2026-09.json?team=research", "/teams/research/2026-09.json"),
         ("/experiments/during/2026-09.json?team=nlp&sort=name", "/teams/nlp/2026-09.json"),
     ] {
-        let (list, bill) = (json(&finance.get(list).await), json(&finance.get(bill).await));
+        let (list, bill) = (finance.json(list).await, finance.json(bill).await);
         let total = decimal(&bill["total"]["amount"]);
         assert_eq!(lines(&list).iter().map(|(_, cost)| *cost).sum::<Decimal>(), total);
         assert_eq!(decimal(&list["total"]["amount"]), total);
     }
-    let list = json(&finance.get("/experiments/during/2026-09.json").await);
+    let list = finance.json("/experiments/during/2026-09.json").await;
     let names: Vec<_> = lines(&list).into_iter().map(|(name, _)| name).collect();
     assert_eq!(names, ["lm/7", "First segmentation", "Second segmentation", "No experiment"]);
     let first = &list["experiments"][1];
@@ -126,7 +117,7 @@ async fn an_experiment_is_told_over_all_its_months(db: PgPool) {
     .execute(&ledger.db)
     .await
     .unwrap();
-    let it = json(&finance.get("/experiments/seg-1.json").await);
+    let it = finance.json("/experiments/seg-1.json").await;
     assert_eq!((&it["name"], &it["period"]), (&"First segmentation".into(), &"2026-08..2026-09".into()));
     assert_eq!(decimal(&it["total"]["amount"]), "96.008".parse().unwrap());
     assert_eq!(
@@ -158,7 +149,7 @@ async fn an_experiment_is_told_over_all_its_months(db: PgPool) {
     assert_eq!((&siblings["of"], &siblings["name"]), (&"project".into(), &"Segmentation".into()));
     assert_eq!(siblings["experiments"].as_array().unwrap().len(), 1);
 
-    let month = json(&finance.get("/experiments/seg-1.json?period=2026-08").await);
+    let month = finance.json("/experiments/seg-1.json?period=2026-08").await;
     assert_eq!((&month["total"]["amount"], &month["units"][0]["quantity"]), (&"40".into(), &"2".into()));
     let page = finance.get("/experiments/Seg-1?cost=billed").await;
     assert_eq!(html::text(&page.body, "h1"), "First segmentation");
@@ -195,7 +186,7 @@ async fn a_label_that_reads_as_a_file_or_another_page_has_a_page_and_files(db: P
         assert_eq!((page.status, html::text(&page.body, "h1").as_str()), (StatusCode::OK, *label), "{link}");
         let files = html::attributes(&page.body, ".files a", "href");
         let of_json = files.iter().find(|href| **href == link.replace('?', ".json?")).unwrap();
-        assert_eq!(decimal(&json(&finance.get(of_json).await)["total"]["amount"]), cost.into(), "{of_json}");
+        assert_eq!(decimal(&finance.json(of_json).await["total"]["amount"]), cost.into(), "{of_json}");
         let csv = finance.get(&link.replace('?', ".csv?")).await;
         assert!(
             csv.header("content-type").starts_with("text/csv") && csv.body.contains("2026-09"),
@@ -223,7 +214,7 @@ async fn up_to_six_stand_side_by_side(db: PgPool) {
     assert_eq!(refused.status, StatusCode::BAD_REQUEST);
     assert!(refused.body.contains("found “gone”. Enter labels of charges"), "{}", refused.body);
     let address = address.replace("&experiment=gone", "");
-    let compared = json(&finance.get(&address.replace("compare", "compare.json")).await);
+    let compared = finance.json(&address.replace("compare", "compare.json")).await;
     assert_eq!(compared.as_array().unwrap().len(), 2);
     let csv = finance.get(&address.replace("compare", "compare.csv")).await.body;
     assert!(csv.contains("\nseg-1,First segmentation,2026-09,56.008,USD,16,"), "{csv}");
@@ -246,16 +237,16 @@ async fn a_lead_sees_their_part_of_experiments_and_no_other_is_there(db: PgPool)
     .await
     .unwrap();
     let mut lead = TestApp::of(&ledger).signed_in(Role::Lead).await;
-    let list = json(&lead.get("/experiments/during/2026-09.json").await);
-    let bill = json(&lead.get("/spend/2026-09.json").await);
+    let list = lead.json("/experiments/during/2026-09.json").await;
+    let bill = lead.json("/spend/2026-09.json").await;
     assert_eq!(decimal(&list["total"]["amount"]), decimal(&bill["total"]["amount"]));
     let expected =
         [("First segmentation", "56.008"), ("Second segmentation", "20"), ("No experiment", "6.5")];
     assert_eq!(lines(&list), expected.map(|(name, cost)| (name.to_owned(), cost.parse().unwrap())));
     // What others paid of it is in no price of theirs.
-    let own = json(&lead.get("/experiments/seg-1.json").await);
+    let own = lead.json("/experiments/seg-1.json").await;
     assert_eq!(own["units"][0]["cost_per_unit"], "24.002000");
-    let shared = json(&lead.get("/experiments/seg-2.json").await);
+    let shared = lead.json("/experiments/seg-2.json").await;
     assert_eq!(
         (&shared["total"]["amount"], &shared["units"][0]["cost_per_unit"]),
         (&"20".into(), &Value::Null)
@@ -335,9 +326,9 @@ async fn an_experiment_is_renamed_assigned_and_merged_on_its_page(db: PgPool) {
         let answer = admin.get(address).await;
         assert_eq!((answer.status, answer.location()), (StatusCode::SEE_OTHER, location));
     }
-    let merged = json(&admin.get("/experiments/seg-2.json?period=2026-09").await);
+    let merged = admin.json("/experiments/seg-2.json?period=2026-09").await;
     assert_eq!(decimal(&merged["total"]["amount"]).to_string(), "86.008");
-    let list = json(&admin.get("/experiments/during/2026-09.json").await);
+    let list = admin.json("/experiments/during/2026-09.json").await;
     assert_eq!(lines(&list).iter().filter(|(name, _)| name.contains("segmentation")).count(), 1);
     ledger.assert_balanced().await;
 }

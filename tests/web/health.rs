@@ -1,14 +1,13 @@
 //! What a balancer and a monitoring system ask.
 
 use gpuledger::accounts::Role;
-use serde_json::Value;
 use sqlx::PgPool;
 
 use crate::support::{Focus, TestApp};
 
 async fn readiness(app: &mut TestApp) -> (u16, Vec<(String, bool)>) {
     let answer = app.get("/readyz").await;
-    let body: Value = serde_json::from_str(&answer.body).unwrap();
+    let body = answer.json();
     assert_eq!(body["ready"], answer.status == 200);
     let checks = body["checks"].as_array().unwrap().iter();
     let checks =

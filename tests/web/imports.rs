@@ -57,7 +57,7 @@ async fn a_lead_finds_no_way_in(db: PgPool) {
     }
     let mut body = lead.upload_head("/account").await;
     body.extend(format!("{}a\r\n--B--\r\n", file_head("a.csv")).bytes());
-    assert_eq!(lead.send(upload_of(Body::from(body))).await.status, StatusCode::FORBIDDEN);
+    assert_eq!(lead.send(upload_of("/imports", Body::from(body))).await.status, StatusCode::FORBIDDEN);
     assert_eq!((count(&app, "jobs").await, app.incoming().len()), (1, 0));
     assert!(admin.get("/imports/1").await.body.contains("counts"));
 }
@@ -95,7 +95,7 @@ async fn a_connection_that_breaks_half_way_leaves_nothing(db: PgPool) {
     };
     // Once with an error of the connection, once with an end before the last boundary.
     for ends_with_error in [true, false] {
-        let answer = app.send(upload_of(parts(ends_with_error))).await;
+        let answer = app.send(upload_of("/imports", parts(ends_with_error))).await;
         assert_eq!(answer.status, StatusCode::BAD_REQUEST);
         assert!(html::text(&answer.body, "main").contains("The upload was interrupted"), "{}", answer.body);
         assert_eq!((count(&app, "jobs").await, app.incoming().len()), (0, 0));
@@ -117,7 +117,7 @@ async fn a_browser_that_goes_away_leaves_nothing(db: PgPool) {
     );
     // The server drops what it was doing for a connection that is closed.
     tokio::select! {
-        _ = app.send(upload_of(Body::from_stream(parts))) => unreachable!("the body never ends"),
+        _ = app.send(upload_of("/imports", Body::from_stream(parts))) => unreachable!("the body never ends"),
         _ = arrived => {}
     }
     assert_eq!((count(&app, "jobs").await, app.incoming().len()), (0, 0));
@@ -239,8 +239,7 @@ async fn a_delivery_shows_what_it_changed_and_leads_to_the_charges(db: PgPool) {
     for by in ["account", "service", "key"] {
         let page = app.get(&format!("/imports/2/changes/{by}?cost=list")).await;
         assert_eq!(html::texts(&page.body, "tfoot .num"), ["10.00", "12.50", "+2.50"], "{by}");
-        let json = app.get(&format!("/imports/2/changes/{by}.json")).await;
-        let json: serde_json::Value = serde_json::from_str(&json.body).unwrap();
+        let json = app.json(&format!("/imports/2/changes/{by}.json")).await;
         assert_eq!(json["lines"][0]["difference"], "2.50");
         assert_eq!(json["totals"][0]["difference"], "2.50");
         let csv = app.get(&format!("/imports/2/changes/{by}.csv")).await;
@@ -331,8 +330,7 @@ async fn rejected_rows_are_downloaded_corrected_and_added(db: PgPool) {
     assert_eq!(missing(&mut app).await, Missing { total: 10, rows: 2, of_deliveries: vec![(1, 2)] });
     // An earlier state of the ledger is what it was.
     for (sequence, rows) in [(1, 2), (2, 1), (3, 2), (4, 1), (5, 0), (6, 1), (7, 2)] {
-        let spend = app.get(&format!("/spend/2026-09.json?sequence={sequence}")).await;
-        let spend: serde_json::Value = serde_json::from_str(&spend.body).unwrap();
+        let spend = app.json(&format!("/spend/2026-09.json?sequence={sequence}")).await;
         assert_eq!(spend["rejected_rows"], rows, "as of {sequence}");
     }
 }
@@ -417,27 +415,22 @@ struct Missing {
 /// The rejected rows of September that are missing: by the spend page, by its table of accounts, by the invoices, and
 /// by what needs attention, which must agree.
 async fn missing(app: &mut TestApp) -> Missing {
-    let mut json = async |address: &str| {
-        let answer = app.get(address).await;
-        serde_json::from_str::<serde_json::Value>(&answer.body).unwrap_or_else(|_| panic!("{}", answer.body))
-    };
-    let spend = json("/spend/2026-09.json?cost=billed").await;
+    let spend = app.json("/spend/2026-09.json?cost=billed").await;
     let rows = spend["rejected_rows"].as_i64().unwrap();
-    let overview = json("/overview.json").await;
+    let overview = app.json("/overview.json").await;
     let attention = overview["attention"].as_array().unwrap().iter();
     let of_deliveries: Vec<_> = attention
         .filter(|item| item["kind"] == "rejected")
         .map(|item| (item["delivery"].as_i64().unwrap(), item["rows"].as_i64().unwrap()))
         .collect();
     assert_eq!(of_deliveries.iter().map(|(_, rows)| rows).sum::<i64>(), rows, "{of_deliveries:?}");
-    let invoices = json("/invoices/2026-09.json").await;
+    let invoices = app.json("/invoices/2026-09.json").await;
     assert_eq!(invoices["lines"][0]["rejected_rows"], rows, "{invoices}");
     let page = app.get("/spend/2026-09").await.body;
     let data_status = html::texts(&page, "details.data table.fit td:last-child").pop();
     assert_eq!(data_status, Some(rows.to_string()));
     for (delivery, rows) in &of_deliveries {
-        let delivery = app.get(&format!("/imports/{delivery}.json")).await;
-        let delivery: serde_json::Value = serde_json::from_str(&delivery.body).unwrap();
+        let delivery = app.json(&format!("/imports/{delivery}.json")).await;
         assert_eq!(delivery["missing_rows"], *rows);
     }
     let mut db = app.db.acquire().await.unwrap();
@@ -497,8 +490,7 @@ async fn the_history_is_narrowed_and_sorted_by_its_address(db: PgPool) {
         line.starts_with("1,replaced,") && line.contains(",,2,2026-09,NeoCloud,acme,USD,10,10,no,"),
         "{line}"
     );
-    let json: serde_json::Value =
-        serde_json::from_str(&finance.get("/imports.json?state=active&sort=oldest").await.body).unwrap();
+    let json = finance.json("/imports.json?state=active&sort=oldest").await;
     assert_eq!((&json["count"], &json["lines"][0]["replaced"][0]), (&2.into(), &1.into()));
 }
 

@@ -23,8 +23,7 @@ async fn app(db: PgPool) -> (TestLedger, TestApp) {
 }
 
 async fn lines(app: &mut TestApp, period: &str) -> Vec<Value> {
-    let answer = app.get(&format!("/invoices/{period}.json")).await;
-    let mut answer: Value = serde_json::from_str(&answer.body).unwrap();
+    let mut answer = app.json(&format!("/invoices/{period}.json")).await;
     std::mem::take(answer["lines"].as_array_mut().unwrap())
 }
 

@@ -9,6 +9,7 @@ use sqlx::PgPool;
 
 use super::lead_of_teams;
 use crate::support::app::Answer;
+use crate::support::json::sum;
 use crate::support::{Focus, TestApp, TestLedger, html};
 
 /// What stands only in rows of others, and in sums with them: costs are shown by these digits.
@@ -221,22 +222,14 @@ async fn figures_are_those_of_the_team_alone(db: PgPool) {
     ] {
         let address = format!("/spend/2026-09.json{query}");
         for answer in [lead.get(&address).await, script.read(&token, &address).await] {
-            let json: Value = serde_json::from_str(&answer.body).unwrap();
+            let json = answer.json();
             assert_eq!(json["total"]["amount"], total, "{address}");
             assert_eq!(json["currency"], "USD", "{address}");
             assert_eq!(json["other_currencies"], serde_json::json!([]), "{address}");
-            let sum: gpuledger::money::Decimal = json["groups"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .map(|group| {
-                    group["cost"]["amount"].as_str().unwrap().parse::<gpuledger::money::Decimal>().unwrap()
-                })
-                .sum();
-            assert_eq!(sum.to_string(), total, "{address}");
+            assert_eq!(sum(&json["groups"]).to_string(), total, "{address}");
         }
     }
-    let json: Value = serde_json::from_str(&lead.get("/charges/2026-09.json").await.body).unwrap();
+    let json = lead.json("/charges/2026-09.json").await;
     assert_eq!((&json["count"], &json["total"]), (&2.into(), &"123".into()));
     let page = lead.get("/spend/2026-09").await;
     assert_eq!(html::texts(&page.body, ".figure tbody tr th").len(), 30, "the chart's own table");
@@ -317,7 +310,7 @@ async fn rejected_rows_are_told_where_the_team_s_own_figures_may_lack_them(db: P
     for (month, of_finance, of_lead) in [("2026-09", 0, 0), ("2026-10", 1, 0), ("2026-11", 1, 1)] {
         for (browser, expected) in [(&mut finance, of_finance), (&mut lead, of_lead)] {
             let answer = browser.get(&format!("/spend/{month}.json")).await;
-            let json: Value = serde_json::from_str(&answer.body).unwrap();
+            let json = answer.json();
             assert_eq!(json["rejected_rows"], expected, "{month}");
         }
     }
@@ -341,7 +334,7 @@ async fn a_lead_of_no_team_sees_nothing_and_imports_stay_closed(db: PgPool) {
         assert_eq!(app.stranger().read(&token, path).await.status, StatusCode::FORBIDDEN, "{path}");
     }
     sqlx::query("delete from user_teams").execute(&app.db).await.unwrap();
-    let json: Value = serde_json::from_str(&lead.get("/spend/2026-09.json").await.body).unwrap();
+    let json = lead.json("/spend/2026-09.json").await;
     assert_eq!((&json["total"], &json["currency"]), (&Value::Null, &Value::Null));
     assert_eq!(lead.get("/charges/2026-09.json").await.body, "null");
 }

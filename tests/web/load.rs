@@ -276,8 +276,7 @@ async fn nobody_holds_a_connection_while_a_file_arrives(db: PgPool) {
         let mut head = browser.upload_head(page).await;
         head.extend(file_head("slow.csv").bytes());
         let first = stream::once(async { Ok::<_, std::io::Error>(Bytes::from(head)) });
-        let mut request = upload_of(Body::from_stream(first.chain(stream::pending())));
-        *request.uri_mut() = action.parse().unwrap();
+        let request = upload_of(action, Body::from_stream(first.chain(stream::pending())));
         let slow = tokio::spawn(async move { browser.open(request).await.status() });
         tokio::time::sleep(Duration::from_millis(200)).await;
         assert!(!slow.is_finished(), "{action}: the file has not arrived yet");

@@ -63,7 +63,7 @@ async fn no_file_s_name_may_hold_one(db: PgPool) {
     let head = file_head("a\0b.csv");
     body.extend(head.bytes());
     body.extend(b"a,b\r\n--B--\r\n");
-    let answer = finance.send(upload_of(Body::from(body))).await;
+    let answer = finance.send(upload_of("/imports", Body::from(body))).await;
     assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{}", answer.body);
     assert!(finance.incoming().is_empty());
 }

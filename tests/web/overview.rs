@@ -10,6 +10,7 @@ use serde_json::Value;
 use sqlx::PgPool;
 
 use crate::support::configuration::{change, rule, team, write};
+use crate::support::json::amount;
 use crate::support::{Focus, TestApp, TestLedger, html};
 
 /// August whole, and September up to the 6th; the invoice of either is not out.
@@ -32,18 +33,8 @@ async fn two_months(db: PgPool) -> (TestLedger, TestApp) {
     (ledger, app)
 }
 
-async fn json(app: &mut TestApp, address: &str) -> Value {
-    let answer = app.get(address).await;
-    assert_eq!(answer.status, StatusCode::OK, "{address}: {}", answer.body);
-    serde_json::from_str(&answer.body).unwrap()
-}
-
-fn amount(value: &Value) -> Decimal {
-    value["amount"].as_str().unwrap_or_else(|| panic!("{value}")).parse().unwrap()
-}
-
 async fn attention(app: &mut TestApp) -> Vec<Value> {
-    json(app, "/overview.json").await["attention"].as_array().unwrap().clone()
+    app.json("/overview.json").await["attention"].as_array().unwrap().clone()
 }
 
 fn kinds(attention: &[Value]) -> Vec<&str> {
@@ -60,8 +51,7 @@ async fn one_charge_of_a_year_to_come_moves_nobodys_first_page(db: PgPool) {
     assert_eq!(finance.get("/spend").await.location(), "/spend/2099-12", "there is no other");
     ledger.deliver("september.csv", Focus::new().hour("acme", "s1", "2026-09-05T10", "40", "vision")).await;
     assert_eq!(finance.get("/spend").await.location(), "/spend/2026-09");
-    let overview: serde_json::Value =
-        serde_json::from_str(&finance.get("/overview.json").await.body).unwrap();
+    let overview = finance.json("/overview.json").await;
     assert_eq!(overview["month"], "2026-09", "{overview}");
 }
 
@@ -86,17 +76,17 @@ async fn month_of_hardly_any_charges_moves_nobodys_first_page(db: PgPool) {
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn its_figures_are_those_of_the_pages_it_leads_to(db: PgPool) {
     let (_ledger, mut finance) = two_months(db).await;
-    let overview = json(&mut finance, "/overview.json").await;
+    let overview = finance.json("/overview.json").await;
     assert_eq!((&overview["month"], &overview["previous"]), (&"2026-09".into(), &"2026-08".into()));
     for (part, address) in [
         ("by_provider", "/spend/2026-09.json?by=provider&in=USD"),
         ("by_accelerator", "/spend/2026-09.json?by=accelerator&in=USD"),
         ("previous_by_accelerator", "/spend/2026-08.json?by=accelerator&in=USD"),
     ] {
-        assert_eq!(overview[part], json(&mut finance, address).await, "{part}");
+        assert_eq!(overview[part], finance.json(address).await, "{part}");
     }
     // One currency is what it is without converting.
-    let plain = json(&mut finance, "/spend/2026-09.json?by=provider").await;
+    let plain = finance.json("/spend/2026-09.json?by=provider").await;
     assert_eq!(overview["by_provider"]["groups"], plain["groups"]);
 
     // The links stand where the figures do, and lead to the same ones.
@@ -107,7 +97,7 @@ async fn its_figures_are_those_of_the_pages_it_leads_to(db: PgPool) {
         ["/spend/2026-09?provider=NeoCloud"]
     );
     let accelerator = html::attributes(&page.body, "#accelerators tbody th a", "href").remove(0);
-    let narrowed = json(&mut finance, &accelerator.replace("/2026-09", "/2026-09.json")).await;
+    let narrowed = finance.json(&accelerator.replace("/2026-09", "/2026-09.json")).await;
     assert_eq!(narrowed["total"], overview["by_accelerator"]["groups"][0]["cost"]);
     for text in ["75.50", "550.00", "50.00", "+25.50", "4.72"] {
         assert!(page.body.contains(text), "{text}: {}", html::text(&page.body, "main"));
@@ -134,7 +124,7 @@ async fn rows_by_accelerator_sum_to_the_totals_of_both_months(db: PgPool) {
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn the_same_days_are_compared_to_the_last_digit(db: PgPool) {
     let (ledger, mut finance) = two_months(db).await;
-    let overview = json(&mut finance, "/overview.json").await;
+    let overview = finance.json("/overview.json").await;
     let days = &overview["up_to_same_day"];
     assert_eq!(overview["through"], "2026-09-06");
     assert_eq!(amount(&days["current"]).to_string(), "75.5");
@@ -142,7 +132,7 @@ async fn the_same_days_are_compared_to_the_last_digit(db: PgPool) {
     assert_eq!(days["providers"][0]["through"], "2026-09-06");
 
     // Every day of the spend page up to it, and none after.
-    let by_day = json(&mut finance, "/spend/2026-08.json?by=day").await;
+    let by_day = finance.json("/spend/2026-08.json?by=day").await;
     let up_to = |group: &&Value| group["key"].as_str().is_some_and(|day| day <= "2026-08-06");
     let summed: Decimal =
         by_day["groups"].as_array().unwrap().iter().filter(up_to).map(|day| amount(&day["cost"])).sum();
@@ -158,7 +148,7 @@ async fn the_same_days_are_compared_to_the_last_digit(db: PgPool) {
         .replace("2026-09-01T11:00:00Z,Usage", "2026-10-01T00:00:00Z,Purchase")
         .replace("2026-09-01T10:00:00Z", "2026-09-01T00:00:00Z");
     ledger.deliver("fee.csv", Focus::new().line(&fee)).await;
-    let overview = json(&mut finance, "/overview.json").await;
+    let overview = finance.json("/overview.json").await;
     assert_eq!(amount(&overview["by_provider"]["total"]).to_string(), "82.5");
     assert_eq!(amount(&overview["up_to_same_day"]["current"]).to_string(), "82.5");
     assert_eq!(amount(&overview["up_to_same_day"]["previous"]).to_string(), "50.000000000001");
@@ -167,7 +157,7 @@ async fn the_same_days_are_compared_to_the_last_digit(db: PgPool) {
     let rest = Focus::new().hour("acme", "s1", "2026-09-30T10", "1", "vision");
     let path = ledger.file("rest.csv", &rest);
     ledger.import(&[path], Some(gpuledger::ledger::Decision::Add), gpuledger::ledger::WhenUnsure::Wait).await;
-    let overview = json(&mut finance, "/overview.json").await;
+    let overview = finance.json("/overview.json").await;
     assert_eq!((&overview["through"], &overview["up_to_same_day"]), (&Value::Null, &Value::Null));
     let page = finance.get("/overview").await.body;
     assert_eq!(html::text(&page, "h1"), "September 2026");
@@ -182,7 +172,7 @@ async fn the_same_days_are_compared_to_the_last_digit(db: PgPool) {
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn the_page_the_json_and_the_csv_say_the_same(db: PgPool) {
     let (_ledger, mut finance) = two_months(db).await;
-    let overview = json(&mut finance, "/overview.json").await;
+    let overview = finance.json("/overview.json").await;
     let months = overview["months"].as_array().unwrap();
     assert_eq!(months.len(), 13);
     let csv = finance.get("/overview.csv").await.body;
@@ -349,7 +339,7 @@ async fn several_currencies_are_converted_and_what_lacks_a_rate_is_named(db: PgP
         let rate = [("month", month), ("currency", "EUR"), ("rate", "1.25"), ("quoted_in", "USD")];
         finance.submit("/rates", "/rates", &rate).await;
     }
-    let overview = json(&mut finance, "/overview.json").await;
+    let overview = finance.json("/overview.json").await;
     assert_eq!(amount(&overview["by_provider"]["total"]).normalize().to_string(), "200.5");
     assert_eq!(amount(&overview["up_to_same_day"]["current"]).normalize().to_string(), "200.5");
     assert!(overview["attention"].as_array().unwrap().is_empty());
@@ -369,7 +359,7 @@ async fn a_lead_sees_their_teams_and_nothing_about_imports(db: PgPool) {
     let broken = own.text().lines().nth(1).unwrap().replace(",3,", ",much,");
     ledger.deliver("delta.csv", own.line(&broken)).await;
     let mut lead = finance.signed_in(Role::Lead).await;
-    let overview = json(&mut lead, "/overview.json").await;
+    let overview = lead.json("/overview.json").await;
     assert_eq!(amount(&overview["by_provider"]["total"]).to_string(), "3");
     assert_eq!(overview["attention"], serde_json::json!([]));
     assert_eq!(overview["states"].as_array().unwrap().len(), 1);

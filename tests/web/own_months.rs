@@ -8,8 +8,9 @@ use gpuledger::period::BillingMonth;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
-use super::clusters::{ask, change, entered, load, newest_change, publish, september};
+use super::clusters::{change, entered, load, newest_change, publish, september};
 use crate::support::changes::decide;
+use crate::support::json::decimal;
 use crate::support::{Focus, TestApp, TestLedger, html, now};
 
 /// The months from October to the last that is over.
@@ -22,7 +23,7 @@ fn later_months() -> Vec<String> {
 
 /// What the overview tells of our own clusters and their accounts: kind, state, months.
 async fn described(app: &mut TestApp) -> Value {
-    let items = ask(app, "/overview.json").await["attention"].take();
+    let items = app.json("/overview.json").await["attention"].take();
     let of_ours = items.as_array().unwrap().iter().filter(|item| {
         ["cluster", "register-proposed"].contains(&item["kind"].as_str().unwrap())
             || item["provider"] == "On-premises"
@@ -63,7 +64,7 @@ async fn the_overview_tells_which_months_are_to_be_published_and_leads_nothing(d
     let page = lead.get("/overview").await;
     assert_eq!(page.status, StatusCode::OK);
     assert!(!page.body.contains("H100 East"), "{}", page.body);
-    let of_lead = ask(&mut lead, "/overview.json").await;
+    let of_lead = lead.json("/overview.json").await;
     assert!(of_lead.is_null() || of_lead["attention"] == json!([]), "{of_lead}");
 
     // A wish is shown until it is decided.
@@ -101,7 +102,7 @@ async fn a_proposal_says_what_it_would_move_and_a_change_what_it_moved(db: PgPoo
     publish(&mut admin, "h100-east", "2026-09").await;
     let proposed = change(&mut finance, "asset “h100-east-node”", &[("price", "365000")]).await;
     let address = proposed.location().to_owned();
-    let it = ask(&mut finance, &format!("{address}.json")).await;
+    let it = finance.json(&format!("{address}.json")).await;
     let moved = json!(["10619.01", "10756.00", "136.99", true]);
     assert_eq!(of_september(&it["moves"]), moved);
     let counting = &it["moves"]["totals"][0];
@@ -127,14 +128,14 @@ async fn a_proposal_says_what_it_would_move_and_a_change_what_it_moved(db: PgPoo
     assert!(late.contains("Edited by somebody else") && !late.contains("Apply change"), "{late}");
 
     // Applied, it says what it moved; published meanwhile or not, undoing it moves the same back.
-    let it = ask(&mut finance, &format!("{address}.json")).await;
+    let it = finance.json(&format!("{address}.json")).await;
     assert_eq!((of_september(&it["moves"]), &it["undoing"]), (moved.clone(), &Value::Null));
     let page = admin.get(&address).await.body;
     assert!(html::text(&page, "#moves").contains("Impact") && page.contains("Undo change"));
     assert!(!finance.get(&address).await.body.contains("Undo change"));
     // What followed stands between: the price is undone of a node that is there twice by now.
     change(&mut admin, "tariff “Energy”", &[("price_per_kwh", "0.20")]).await;
-    let it = ask(&mut finance, &format!("{address}.json")).await;
+    let it = finance.json(&format!("{address}.json")).await;
     assert_eq!(of_september(&it["moves"]), moved);
     assert_eq!(of_september(&it["undoing"]), json!(["11512.00", "11375.01", "-136.99", true]));
 
@@ -169,11 +170,11 @@ async fn finance_takes_readings_back_and_no_other_change(db: PgPool) {
     }
     // 100 instead of 200 kWh, × 1.25 × 0.10; without them it is 200 again, as it was before.
     let second = format!("/asset-register/changes/{}", changes[1]);
-    let moves = ask(&mut finance, &format!("{second}.json")).await;
+    let moves = finance.json(&format!("{second}.json")).await;
     assert_eq!(of_september(&moves["moves"])[2], "-12.50");
     assert_eq!(moves["undoing"], Value::Null);
     let first = format!("/asset-register/changes/{}", changes[0]);
-    assert_eq!(of_september(&ask(&mut finance, &format!("{first}.json")).await["moves"])[2], "-0.20");
+    assert_eq!(of_september(&finance.json(&format!("{first}.json")).await["moves"])[2], "-0.20");
     assert!(finance.get(&second).await.body.contains("Undo change"));
 
     let undone = finance.submit("/clusters", &undo_readings(&first), &[]).await;
@@ -218,7 +219,7 @@ async fn what_undoing_readings_would_move_is_what_it_moves(db: PgPool) {
     change(&mut admin, "tariff “Energy”", &[("price_per_kwh", "0.20")]).await;
     // Of the second day, and of the first, where what it stood for is there again; each from what there is then.
     for address in [&addresses[1], &addresses[2]] {
-        let described = of_september(&ask(&mut admin, &format!("{address}.json")).await["undoing"]);
+        let described = of_september(&admin.json(&format!("{address}.json")).await["undoing"]);
         assert_eq!(described[0], september(&mut admin).await[2][0], "{address}");
         admin.submit("/clusters", &undo_readings(address), &[]).await;
         assert_eq!(described[1], september(&mut admin).await[2][0], "{address}");
@@ -245,7 +246,7 @@ async fn no_invoice_is_expected_for_what_is_our_own(db: PgPool) {
         first.iter().position(|it| it.contains("NeoCloud"))
             < first.iter().position(|it| it.contains("On-premises"))
     );
-    let it = ask(&mut finance, "/invoices/2026-09.json").await;
+    let it = finance.json("/invoices/2026-09.json").await;
     let lines = it["lines"].as_array().unwrap();
     let own = lines.iter().find(|line| line["provider"] == "On-premises").unwrap();
     assert_eq!((&own["agreement"], &own["invoiced"]), (&json!("own"), &Value::Null));
@@ -254,7 +255,7 @@ async fn no_invoice_is_expected_for_what_is_our_own(db: PgPool) {
     // One may be entered all the same, and is compared.
     let name = format!("{}-USD", own["scope_id"]);
     finance.submit(page, page, &[("line", &name), ("number", "internal-1"), ("amount", "360756.00")]).await;
-    let it = ask(&mut finance, "/invoices/2026-09.json").await;
+    let it = finance.json("/invoices/2026-09.json").await;
     let lines = it["lines"].as_array().unwrap();
     let own = lines.iter().find(|line| line["provider"] == "On-premises").unwrap();
     assert_eq!(own["invoices"][0]["number"], "internal-1");
@@ -273,8 +274,7 @@ async fn the_files_of_a_cluster_have_every_month_and_every_currency(db: PgPool) 
     let since = format!("{}-01", month(16));
     let fields = [("name", "Old"), ("site", "Berlin"), ("since", since.as_str()), ("price_per_kwh", "0.10")];
     admin.submit("/clusters/new", "/clusters/new", &fields).await;
-    let plain = ask(&mut admin, "/clusters/old.json").await;
-    let number = |value: &Value| value.as_str().unwrap().parse::<Decimal>().unwrap();
+    let plain = admin.json("/clusters/old.json").await;
     let months = plain["months"].as_array().unwrap();
     assert_eq!((months.len(), &months[0]["month"]), (17, &json!(month(16))));
     assert_eq!(plain["hours"]["months"], 12, "of the thirteen that the page shows, those that are over");
@@ -303,19 +303,20 @@ async fn the_files_of_a_cluster_have_every_month_and_every_currency(db: PgPool) 
         csv.lines().map(|line| line.split(',').collect()).filter(|it: &Vec<&str>| it[3] == "EUR").collect();
     let described: Vec<(&str, Decimal)> = euros.iter().map(|it| (it[0], it[2].parse().unwrap())).collect();
     assert_eq!(described, [(early.as_str(), 1000.into()), (late.as_str(), 1000.into())]);
-    let it = ask(&mut admin, "/clusters/old.json").await;
+    let it = admin.json("/clusters/old.json").await;
     // Every amount of the file is one of the JSON's.
     let mut sum = Decimal::ZERO;
     for month in it["months"].as_array().unwrap() {
-        sum += number(&month["effective"]);
-        sum += month["others"].as_array().unwrap().iter().map(|it| number(&it["effective"])).sum::<Decimal>();
+        sum += decimal(&month["effective"]);
+        sum +=
+            month["others"].as_array().unwrap().iter().map(|it| decimal(&it["effective"])).sum::<Decimal>();
     }
     let of_csv = csv.lines().skip(1).map(|line| line.split(',').nth(2).unwrap().parse::<Decimal>().unwrap());
     assert_eq!(sum, of_csv.sum());
 
     // Without a rate it is named and in no price; with one it is in them.
     assert_eq!(it["without_rate"], json!([{ "month": late, "currency": "EUR" }]));
-    assert_eq!(number(&it["hours"]["effective"]), number(&plain["hours"]["effective"]));
+    assert_eq!(decimal(&it["hours"]["effective"]), decimal(&plain["hours"]["effective"]));
     let page = admin.get("/clusters/old").await.body;
     let said = html::text(&page, "main");
     let name = late.parse::<BillingMonth>().unwrap().name();
@@ -331,13 +332,13 @@ async fn the_files_of_a_cluster_have_every_month_and_every_currency(db: PgPool) 
         ("source", "x"),
     ];
     assert_eq!(admin.submit("/rates", "/rates", &rate).await.status, StatusCode::SEE_OTHER);
-    let it = ask(&mut admin, "/clusters/old.json").await;
+    let it = admin.json("/clusters/old.json").await;
     assert_eq!(it["without_rate"], json!([]));
-    assert_eq!(number(&it["hours"]["effective"]) - number(&plain["hours"]["effective"]), 1250.into());
+    assert_eq!(decimal(&it["hours"]["effective"]) - decimal(&plain["hours"]["effective"]), 1250.into());
     let of_late = |it: &Value| {
         let months = it["months"].as_array().unwrap();
         let month = months.iter().find(|it| it["month"] == late.as_str()).unwrap();
-        (number(&month["per_owned_hour"]), number(&month["effective"]), number(&month["owned_hours"]))
+        (decimal(&month["per_owned_hour"]), decimal(&month["effective"]), decimal(&month["owned_hours"]))
     };
     let (price, effective, hours) = of_late(&it);
     assert_eq!(price, (effective + Decimal::from(1250)).divide(hours, 12).unwrap());

@@ -10,7 +10,6 @@ use gpuledger::money::{Currency, Decimal};
 use serde_json::Value;
 use sqlx::PgPool;
 
-use crate::support::app::Answer;
 use crate::support::changes::decide;
 use crate::support::configuration::{rule, team, write};
 use crate::support::{Focus, TestApp, TestLedger, html, now};
@@ -62,10 +61,6 @@ async fn drafted(app: &mut TestApp, action: &str, fields: &[(&str, &str)]) -> St
     answer.location().to_owned()
 }
 
-fn json(answer: &Answer) -> Value {
-    serde_json::from_str::<Value>(&answer.body).unwrap()["moves"].clone()
-}
-
 fn figures(value: &Value, names: &[&str]) -> Vec<String> {
     let figure = |name: &&str| {
         let text = value[*name].as_str().unwrap();
@@ -82,7 +77,7 @@ async fn what_moves_is_told_gross_by_month_and_in_one_currency(db: PgPool) {
     let ledger = ledger(db).await;
     let mut admin = TestApp::of(&ledger).signed_in(Role::Admin).await;
     let change = drafted(&mut admin, "/rules/new", &RULE).await;
-    let it = json(&admin.get(&format!("{change}.json")).await);
+    let it = admin.json(&format!("{change}.json")).await["moves"].take();
     assert_eq!(it["currency"], "USD");
     let columns = ["from", "to", "charges", "credits", "cost", "currency"];
     let moves = it["moves"].as_array().unwrap();
@@ -142,7 +137,7 @@ async fn draft_in_conflict_says_so_and_what_to_do(db: PgPool) {
         forms.retain(|action| action.starts_with(&decide(&draft, "")));
         assert_eq!(forms, [decide(&draft, "discard")]);
     }
-    let it: Value = serde_json::from_str(&finance.get(&format!("{draft}.json")).await.body).unwrap();
+    let it = finance.json(&format!("{draft}.json")).await;
     assert_eq!(it["conflicts"], serde_json::json!(["team Sight"]));
     let refused = admin.submit("/rules", &decide(&draft, "apply"), &[]).await;
     assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
@@ -164,7 +159,7 @@ async fn a_team_that_joins_another_restates_what_that_one_was_charged_with_it(db
     let place = html::texts(&page, "tbody a").iter().position(|name| name == "speech").unwrap();
     let entry = html::attributes(&page, "tbody a", "href")[place].clone();
     let change = drafted(&mut admin, &entry, &[("name", "Speech"), ("parent", "research")]).await;
-    let it = json(&admin.get(&format!("{change}.json")).await);
+    let it = admin.json(&format!("{change}.json")).await["moves"].take();
     for month in it["months"].as_array().unwrap() {
         assert_eq!(figures(month, &["changes_hands"]), ["0"]);
         let wholes = month["with_teams_inside"].as_array().unwrap();
@@ -180,7 +175,7 @@ async fn a_team_that_joins_another_restates_what_that_one_was_charged_with_it(db
     assert!(described.contains("No amount changes: every charge keeps its owner"), "{described}");
     // Where nothing is counted otherwise, nothing is shown.
     let change = drafted(&mut admin, &entry, &[("name", "Talk")]).await;
-    assert!(json(&admin.get(&format!("{change}.json")).await)["months"].as_array().unwrap().is_empty());
+    assert_eq!(admin.json(&format!("{change}.json")).await["moves"]["months"], serde_json::json!([]));
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

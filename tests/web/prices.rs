@@ -2,7 +2,7 @@
 //! clusters and scenarios.
 
 use axum::body::Body;
-use axum::http::{Request, StatusCode, header};
+use axum::http::StatusCode;
 use gpuledger::accounts::Role;
 use gpuledger::allocation::Target;
 use gpuledger::money::Decimal;
@@ -11,7 +11,7 @@ use gpuledger::price_catalogue::Catalogue;
 use serde_json::Value;
 use sqlx::PgPool;
 
-use crate::support::app::{Answer, file_head};
+use crate::support::app::{Answer, file_head, upload_of};
 use crate::support::changes::decide;
 use crate::support::configuration::{rule, team, write};
 use crate::support::{Focus, TestApp, TestLedger, html, now};
@@ -45,16 +45,7 @@ pub async fn load(app: &mut TestApp, supplier: &str, content: &str) -> Answer {
     body.extend(file_head("vms.csv").bytes());
     body.extend(content.bytes());
     body.extend(b"\r\n--B--\r\n");
-    let request = Request::post("/prices/file")
-        .header(header::ACCEPT, "text/html")
-        .header(header::CONTENT_TYPE, "multipart/form-data; boundary=B");
-    app.send(request.body(Body::from(body)).unwrap()).await
-}
-
-async fn json(app: &mut TestApp, address: &str) -> Value {
-    let answer = app.get(address).await;
-    assert_eq!(answer.status, StatusCode::OK, "{address}: {}", answer.body);
-    serde_json::from_str(&answer.body).unwrap()
+    app.send(upload_of("/prices/file", Body::from(body))).await
 }
 
 fn with(changed: &[(&'static str, &'static str)]) -> Vec<(&'static str, &'static str)> {
@@ -68,7 +59,7 @@ async fn enter(app: &mut TestApp, fields: &[(&str, &str)]) -> Answer {
 
 /// Supplier and price of the list, narrowed by a query.
 async fn listed(app: &mut TestApp, query: &str) -> Vec<(String, String)> {
-    let list = json(app, &format!("/prices.json?{query}")).await;
+    let list = app.json(&format!("/prices.json?{query}")).await;
     let text = |it: &Value| it.as_str().unwrap().to_owned();
     list["prices"].as_array().unwrap().iter().map(|it| (text(&it["supplier"]), text(&it["price"]))).collect()
 }
@@ -113,7 +104,7 @@ async fn a_price_that_is_entered_holds_at_once_and_is_undone(db: PgPool) {
     assert_eq!(listed(&mut admin, "only=entered").await, vultr);
     assert_eq!(listed(&mut admin, "supplier=Vultr&revision=0").await, [], "as it was before");
 
-    let list = json(&mut admin, "/prices.json?supplier=Vultr").await;
+    let list = admin.json("/prices.json?supplier=Vultr").await;
     let offer = format!("/prices/offers/{}", list["prices"][0]["id"].as_str().unwrap());
     let form = admin.get(&offer).await.body;
     assert!(form.contains(r#"value="3.75""#) && form.contains(r#"value="an offer of them""#));
@@ -133,14 +124,14 @@ async fn a_price_that_is_entered_holds_at_once_and_is_undone(db: PgPool) {
     assert_eq!(listed(&mut admin, "supplier=Vultr").await, vultr);
     admin.submit("/prices/changes/1", "/changes/prices/1/undo", &[]).await;
     assert_eq!(listed(&mut admin, "supplier=Vultr").await, []);
-    let changes = json(&mut admin, "/prices/changes.json").await;
+    let changes = admin.json("/prices/changes.json").await;
     assert_eq!((&changes["total"], &changes["limit"]), (&2.into(), &200.into()));
     let changes = &changes["changes"];
     assert_eq!((&changes[0]["status"], &changes[0]["reason"]), (&"undone".into(), &"they answered".into()));
     assert_eq!(changes[1]["undone_revision"], 4);
     assert_eq!((&changes[1]["prices"], &changes[1]["edits"]), (&1.into(), &Value::Null));
     assert_eq!(
-        json(&mut admin, "/prices/changes/2.json").await["change"]["edits"][0]["after"]["price"]["price"],
+        admin.json("/prices/changes/2.json").await["change"]["edits"][0]["after"]["price"]["price"],
         "3.6"
     );
     assert!(
@@ -181,7 +172,7 @@ async fn what_is_wrong_is_said_at_its_field_and_what_is_odd_is_asked_once_more(d
     assert_eq!(enter(&mut admin, &other).await.status, StatusCode::UNPROCESSABLE_ENTITY);
     let sure: Vec<_> = node.into_iter().chain([("sure", claim.as_str())]).collect();
     assert_eq!(enter(&mut admin, &sure).await.status, StatusCode::SEE_OTHER);
-    let marks = &json(&mut admin, "/prices.json?supplier=Vultr").await["prices"][0]["marks"];
+    let marks = &admin.json("/prices.json?supplier=Vultr").await["prices"][0]["marks"];
     assert!(marks.as_array().unwrap().iter().any(|it| it["what"] == "far-above"), "{marks}");
 }
 
@@ -203,7 +194,7 @@ async fn a_file_is_looked_at_before_it_changes_anything(db: PgPool) {
     assert_eq!(admin.submit(&address, &decide(&address, "apply"), &[]).await.status, StatusCode::SEE_OTHER);
     let entered = listed(&mut admin, "only=entered").await;
     assert_eq!(entered, [("Lambda".into(), "3.5".into()), ("Lambda".into(), "0.79".into())]);
-    let list = json(&mut admin, "/prices.json?only=entered").await;
+    let list = admin.json("/prices.json?only=entered").await;
     assert_eq!(list["prices"][0]["source"], "their site");
     assert_eq!((&list["prices"][0]["date"], &list["prices"][0]["gpus"]), (&"2026-11-02".into(), &"8".into()));
 
@@ -277,10 +268,7 @@ async fn finance_proposes_and_an_administrator_applies_or_discards(db: PgPool) {
 async fn an_offer_that_is_shipped_is_removed_and_brought_back(db: PgPool) {
     let mut admin = TestApp::new(db).signed_in(Role::Admin).await;
     let aws = "supplier=AWS&accelerator=nvidia-h100-sxm&tier=on-demand";
-    let id = json(&mut admin, &format!("/prices.json?{aws}")).await["prices"][0]["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let id = admin.json(&format!("/prices.json?{aws}")).await["prices"][0]["id"].as_str().unwrap().to_owned();
     let offer = format!("/prices/offers/{id}");
     assert_eq!(admin.submit(&offer, &format!("{offer}/remove"), &[]).await.status, StatusCode::SEE_OTHER);
     assert_eq!(listed(&mut admin, aws).await, []);
@@ -293,7 +281,7 @@ async fn an_offer_that_is_shipped_is_removed_and_brought_back(db: PgPool) {
 async fn a_form_overwrites_nothing_that_was_saved_since_it_was_opened(db: PgPool) {
     let mut one = TestApp::new(db).signed_in(Role::Admin).await;
     enter(&mut one, &ENTERED).await;
-    let list = json(&mut one, "/prices.json?supplier=Vultr").await;
+    let list = one.json("/prices.json?supplier=Vultr").await;
     let offer = format!("/prices/offers/{}", list["prices"][0]["id"].as_str().unwrap());
     let form = one.get(&offer).await.body;
     let seen = html::attributes(&form, "input[name=revision]", "value").remove(0);
@@ -360,7 +348,7 @@ async fn a_file_that_is_sent_again_finds_its_preview_and_old_ones_go(db: PgPool)
     let second = load(&mut admin, "Lambda", SKYPILOT).await.location().to_owned();
     assert_ne!(second, first);
     assert_eq!(admin.get(&first).await.status, StatusCode::NOT_FOUND);
-    assert_eq!(json(&mut admin, "/prices/changes.json").await["total"], 1);
+    assert_eq!(admin.json("/prices/changes.json").await["total"], 1);
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -386,7 +374,7 @@ async fn a_list_of_changes_says_where_it_stops_and_a_change_how_many_it_lost(db:
     .execute(&db)
     .await
     .unwrap();
-    let list = json(&mut admin, "/prices/changes.json").await;
+    let list = admin.json("/prices/changes.json").await;
     assert_eq!((list["changes"].as_array().unwrap().len(), &list["total"]), (200, &207.into()));
     let page = html::text(&admin.get("/changes?kind=prices").await.body, "main");
     assert!(page.contains("207: one of many") && page.contains("Page 1 of 5"), "{page}");
@@ -417,14 +405,14 @@ async fn what_was_decided_before_is_said_and_what_never_was_is_not_found(db: PgP
     let csv = admin.get("/prices.csv").await.body;
     let draft = load(&mut admin, "", &csv).await.location().to_owned();
     admin.submit(one, &decide(&draft, "propose"), &[]).await;
-    assert_eq!(json(&mut admin, &format!("{draft}.json")).await["change"]["status"], "drafted");
+    assert_eq!(admin.json(&format!("{draft}.json")).await["change"]["status"], "drafted");
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn prices_in_two_currencies_are_not_compared(db: PgPool) {
     let mut admin = TestApp::new(db).signed_in(Role::Admin).await;
     enter(&mut admin, &ENTERED).await;
-    let list = json(&mut admin, "/prices.json?supplier=Vultr").await;
+    let list = admin.json("/prices.json?supplier=Vultr").await;
     let offer = format!("/prices/offers/{}", list["prices"][0]["id"].as_str().unwrap());
     let euros = with(&[("currency", "EUR"), ("price", "3")]);
     assert_eq!(admin.submit(&offer, &offer, &euros).await.status, StatusCode::SEE_OTHER);
@@ -449,11 +437,11 @@ async fn our_own_effective_price_stands_beside_the_list_for_all_but_leads(db: Pg
     let ledger = with_hours(db).await;
     let app = TestApp::of(&ledger);
     let mut finance = app.signed_in(Role::Finance).await;
-    let list = json(&mut finance, "/prices.json?supplier=AWS&accelerator=nvidia-h100-sxm").await;
+    let list = finance.json("/prices.json?supplier=AWS&accelerator=nvidia-h100-sxm").await;
     let price: Decimal = list["prices"][0]["ours"]["per_hour"].as_str().unwrap().parse().unwrap();
     assert_eq!(price, 3.into());
     assert_eq!(list["own_prices"]["prices"][0]["pricing"], "Standard");
-    let spot = json(&mut finance, "/prices.json?accelerator=nvidia-h100-sxm&tier=spot").await;
+    let spot = finance.json("/prices.json?accelerator=nvidia-h100-sxm&tier=spot").await;
     assert_eq!(spot["prices"][0]["ours"], Value::Null, "nothing was bought so");
     assert_eq!(
         (&list["prices"][0]["own_currency"], &spot["prices"][0]["own_currency"]),
@@ -465,7 +453,7 @@ async fn our_own_effective_price_stands_beside_the_list_for_all_but_leads(db: Pg
     assert!(table.contains("You paid in USDPaid") && table.contains(" 3.00 "), "{table}");
 
     let mut lead = app.signed_in(Role::Lead).await;
-    let list = json(&mut lead, "/prices.json").await;
+    let list = lead.json("/prices.json").await;
     assert_eq!(list["own_prices"], Value::Null);
     assert!(list["prices"].as_array().unwrap().iter().all(|it| it["ours"].is_null()));
     let page = lead.get("/prices").await.body;
@@ -484,7 +472,7 @@ async fn what_was_paid_in_another_currency_is_said_to_be_converted(db: PgPool) {
     let rate = [("month", month.as_str()), ("currency", "EUR"), ("quoted_in", "USD"), ("rate", "2")];
     let entered = finance.submit("/rates", "/rates", &rate).await;
     assert_eq!(entered.status, StatusCode::SEE_OTHER, "{}", html::text(&entered.body, "main"));
-    let list = json(&mut finance, "/prices.json?supplier=AWS&accelerator=nvidia-h100-sxm").await;
+    let list = finance.json("/prices.json?supplier=AWS&accelerator=nvidia-h100-sxm").await;
     assert_eq!(list["own_prices"]["converted_from"], serde_json::json!(["EUR"]));
     let body = finance.get("/prices?supplier=AWS").await.body;
     let table = html::text(&body, "main table");
@@ -499,19 +487,19 @@ async fn clusters_and_scenarios_compare_with_the_list_that_holds(db: PgPool) {
     let added = admin.get(&format!("{template}?do=add:/option")).await.location().to_owned();
     assert_eq!(added, format!("{template}?prices=0&add=/option#option-5"));
     let added = added.replace('?', ".json?").replace("#option-5", "");
-    let before = json(&mut admin, &added).await;
+    let before = admin.json(&added).await;
     let cheap = with(&[("price", "0.50")]);
     assert_eq!(enter(&mut admin, &cheap).await.status, StatusCode::SEE_OTHER);
     let since = now().date_naive() - chrono::Duration::days(70);
     let since = since.format("%Y-%m-01").to_string();
     let fields = [("name", "East"), ("site", "Paris"), ("since", since.as_str())];
     admin.submit("/clusters/new", "/clusters/new", &fields).await;
-    let cluster = json(&mut admin, "/clusters/east.json").await;
+    let cluster = admin.json("/clusters/east.json").await;
     let offers = cluster["cloud"]["listed"][0].as_array().unwrap();
     assert!(offers.iter().any(|it| it["supplier"] == "Vultr" && it["price"] == "0.5"), "{offers:?}");
 
-    assert_eq!(json(&mut admin, &added).await, before, "an address is of the list that it was made with");
-    let with_place = json(&mut admin, &format!("{template}.json?add=/option")).await;
+    assert_eq!(admin.json(&added).await, before, "an address is of the list that it was made with");
+    let with_place = admin.json(&format!("{template}.json?add=/option")).await;
     let options = with_place["scenario"]["option"].as_array().unwrap();
     let rate = &options.last().unwrap()["place"][0]["on_demand"];
     assert_eq!((&rate["price"], &rate["date"]), (&"0.5".into(), &"2026-11-01".into()), "the cheapest");

@@ -1,7 +1,6 @@
 //! Quantities in the browser: entered, loaded, refused, removed; what a unit costs, and what is divided by them.
 
-use axum::body::Body;
-use axum::http::{Request, StatusCode, header};
+use axum::http::StatusCode;
 use gpuledger::accounts::Role;
 use gpuledger::allocation::{Edit, Entry, Split, Target, Team};
 use gpuledger::changes::Document as _;
@@ -43,23 +42,12 @@ async fn app(db: PgPool) -> (TestLedger, TestApp) {
 }
 
 pub async fn load(app: &mut TestApp, content: &str) -> Answer {
-    let mut body = app.upload_head(PAGE).await;
-    body.extend(b"--B\r\nContent-Disposition: form-data; name=\"files\"; filename=\"runs.csv\"\r\n\r\n");
-    body.extend(content.bytes());
-    body.extend(b"\r\n--B--\r\n");
-    let request = Request::post("/quantities/file")
-        .header(header::ACCEPT, "text/html")
-        .header(header::CONTENT_TYPE, "multipart/form-data; boundary=B");
-    app.send(request.body(Body::from(body)).unwrap()).await
-}
-
-async fn json(app: &mut TestApp) -> Value {
-    serde_json::from_str(&app.get("/quantities.json").await.body).unwrap()
+    app.upload_from(PAGE, "/quantities/file", &[("runs.csv", content.as_ref())]).await
 }
 
 /// Owner, unit, quantity, cost and cost of a unit.
 async fn costs(app: &mut TestApp) -> Vec<[String; 5]> {
-    let json = json(app).await;
+    let json = app.json("/quantities.json").await;
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let line = |it: &Value| {
         let cost = it["cost"]["amount"].as_str().map(|amount| {
@@ -184,7 +172,7 @@ async fn what_is_wrong_is_refused_with_its_place_and_nothing_changes(db: PgPool)
         assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{content}");
         assert!(refused.body.contains(sentence), "{content}: {}", refused.body);
     }
-    assert_eq!(json(&mut finance).await["quantities"], serde_json::json!([]));
+    assert_eq!(finance.json("/quantities.json").await["quantities"], serde_json::json!([]));
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -198,7 +186,7 @@ async fn a_team_s_page_tells_what_a_unit_costs_it(db: PgPool) {
     let said = html::text(&finance.get(PAGE).await.body, ".flash");
     assert!(said.contains("To undo, enter the earlier quantity"), "{said}");
 
-    let it: Value = serde_json::from_str(&finance.get("/teams/vision/2026-09.json").await.body).unwrap();
+    let it = finance.json("/teams/vision/2026-09.json").await;
     let unit = &it["units"][0];
     assert_eq!((&unit["unit"], &unit["quantity"]), (&"training runs".into(), &"1000.5".into()));
     assert_eq!(unit["cost"]["amount"], "52", "with all of the support, which is divided by runs");

@@ -1,7 +1,6 @@
 //! Exchange rates in the browser: entered, loaded, refused, removed, used.
 
-use axum::body::Body;
-use axum::http::{Request, StatusCode, header};
+use axum::http::StatusCode;
 use gpuledger::accounts::Role;
 use sqlx::PgPool;
 
@@ -28,14 +27,7 @@ async fn app(db: PgPool) -> (TestLedger, TestApp) {
 }
 
 pub async fn load(app: &mut TestApp, content: &str) -> crate::support::app::Answer {
-    let mut body = app.upload_head("/rates").await;
-    body.extend(b"--B\r\nContent-Disposition: form-data; name=\"files\"; filename=\"rates.csv\"\r\n\r\n");
-    body.extend(content.bytes());
-    body.extend(b"\r\n--B--\r\n");
-    let request = Request::post("/rates/file")
-        .header(header::ACCEPT, "text/html")
-        .header(header::CONTENT_TYPE, "multipart/form-data; boundary=B");
-    app.send(request.body(Body::from(body)).unwrap()).await
+    app.upload_from("/rates", "/rates/file", &[("rates.csv", content.as_ref())]).await
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -56,7 +48,7 @@ async fn an_entered_rate_converts_the_month_and_is_named_on_it(db: PgPool) {
         assert!(month.contains(text), "{text}");
     }
     assert!(finance.get("/rates.csv").await.body.starts_with("month,currency,quoted_in,rate,source,"));
-    let json: serde_json::Value = serde_json::from_str(&finance.get("/rates.json").await.body).unwrap();
+    let json = finance.json("/rates.json").await;
     assert_eq!(json[0]["rate"], "1.0843");
     assert_eq!(json[0]["set_by"], "finance@example.org");
 }

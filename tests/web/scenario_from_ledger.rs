@@ -8,25 +8,25 @@ use gpuledger::money::Decimal;
 use serde_json::Value;
 use sqlx::PgPool;
 
-use super::clusters::{ask, change, entered, publish};
+use super::clusters::{change, entered, publish};
 use super::prices::ENTERED;
 use crate::support::configuration::{pool, rule, team, to_pool, to_team, write};
+use crate::support::json::decimal;
 use crate::support::{Focus, TestApp, TestLedger, html};
-
-fn number(value: &Value) -> Decimal {
-    value.as_str().unwrap_or_else(|| panic!("{value}")).parse().unwrap()
-}
 
 /// What spend shows for a question: hours of accelerators, paid for or owned, and what all of it cost.
 async fn spent(app: &mut TestApp, address: &str) -> (Decimal, Decimal) {
-    let spend = ask(app, address).await;
-    (number(&spend["accelerator_hours"]) + number(&spend["owned_hours"]), number(&spend["total"]["amount"]))
+    let spend = app.json(address).await;
+    (
+        decimal(&spend["accelerator_hours"]) + decimal(&spend["owned_hours"]),
+        decimal(&spend["total"]["amount"]),
+    )
 }
 
 /// The hours of a scenario's works.
 fn hours_of(scenario: &Value) -> Vec<Vec<Decimal>> {
     let work = scenario["work"].as_array().unwrap().iter();
-    work.map(|it| it["demand"]["gpus"].as_array().unwrap().iter().map(number).collect()).collect()
+    work.map(|it| it["demand"]["gpus"].as_array().unwrap().iter().map(decimal).collect()).collect()
 }
 
 fn sum(hours: &[Vec<Decimal>]) -> Decimal {
@@ -61,7 +61,7 @@ async fn its_hours_and_its_cost_are_those_of_spend(db: PgPool) {
     let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
     let (hours, cost) = spent(&mut finance, "/spend/2026-09.json").await;
     assert_eq!((hours, cost), ("834".parse().unwrap(), "6408.95".parse().unwrap()));
-    let json = ask(&mut finance, "/scenarios/new.json?from=2026-09").await;
+    let json = finance.json("/scenarios/new.json?from=2026-09").await;
     let of_hours = hours_of(&json["scenario"]);
     // What moves, and what is paid on.
     assert_eq!((of_hours.len(), of_hours[0].len(), sum(&of_hours)), (2, 720, hours));
@@ -75,14 +75,14 @@ async fn its_hours_and_its_cost_are_those_of_spend(db: PgPool) {
     let made = &json["made_of"];
     let reconciled = &made["as_it_is"];
     // All but support.
-    assert_eq!(number(&made["besides"]), "77.7".parse().unwrap());
-    assert_eq!(number(&reconciled["ledger"]), "6331.25".parse().unwrap());
+    assert_eq!(decimal(&made["besides"]), "77.7".parse().unwrap());
+    assert_eq!(decimal(&reconciled["ledger"]), "6331.25".parse().unwrap());
     assert_eq!((&reconciled["option"], &reconciled["difference"]), (&"6331.25".into(), &"0".into()));
     let prices: Vec<(&str, Decimal, Decimal)> = made["models"][0]["prices"]
         .as_array()
         .unwrap()
         .iter()
-        .map(|it| (it["paid"].as_str().unwrap(), number(&it["gpu_hours"]), number(&it["cost"])))
+        .map(|it| (it["paid"].as_str().unwrap(), decimal(&it["gpu_hours"]), decimal(&it["cost"])))
         .collect();
     let described = |paid, hours: i64, cost: &str| (paid, Decimal::from(hours), cost.parse().unwrap());
     assert_eq!(
@@ -101,7 +101,7 @@ async fn its_hours_and_its_cost_are_those_of_spend(db: PgPool) {
     assert_eq!(kept["on_demand"]["source"], "what is paid on, by its hours, September 2026");
     assert_eq!(kept["on_demand"]["date"], "2026-09-30");
     let paid_on = &made["paid_on"][0];
-    assert_eq!((&paid_on["paid"], number(&paid_on["gpu_hours"])), (&"committed".into(), 802.into()));
+    assert_eq!((&paid_on["paid"], decimal(&paid_on["gpu_hours"])), (&"committed".into(), 802.into()));
     assert_eq!((&paid_on["coverage"], &made["is_paid_in_every_option"]), (&"0.961631".into(), &true.into()));
     assert_eq!(made["besides_by_kind"], serde_json::json!([["Support", "77.7"]]));
 
@@ -132,15 +132,15 @@ async fn its_hours_and_its_cost_are_those_of_spend(db: PgPool) {
     // With filters it is what spend shows with them.
     for filters in ["account=s3", "not:account=s3", "pricing=Dynamic", "tag:team=nlp", "day=2026-09-05"] {
         let (hours, _) = spent(&mut finance, &format!("/spend/2026-09.json?{filters}")).await;
-        let json = ask(&mut finance, &format!("/scenarios/new.json?from=2026-09&{filters}")).await;
+        let json = finance.json(&format!("/scenarios/new.json?from=2026-09&{filters}")).await;
         assert_eq!(sum(&hours_of(&json["scenario"])), hours, "{filters}");
         assert!(
-            number(&json["made_of"]["as_it_is"]["difference"]).abs() < "0.05".parse().unwrap(),
+            decimal(&json["made_of"]["as_it_is"]["difference"]).abs() < "0.05".parse().unwrap(),
             "{filters}"
         );
     }
     // Of a quarter, the other months are hours in which nothing was used.
-    let json = ask(&mut finance, "/scenarios/new.json?from=2026-Q3").await;
+    let json = finance.json("/scenarios/new.json?from=2026-Q3").await;
     let of_quarter = hours_of(&json["scenario"]);
     assert_eq!((of_quarter[0].len(), sum(&of_quarter)), (2208, "834".parse().unwrap()));
 }
@@ -154,12 +154,12 @@ async fn machines_of_our_own_cost_what_everything_of_their_cluster_did(db: PgPoo
     let question = "provider=On-premises&account=h100-east";
     let (hours, cost) = spent(&mut admin, &format!("/spend/2026-09.json?{question}")).await;
     assert!(hours > Decimal::ZERO);
-    let json = ask(&mut admin, &format!("/scenarios/new.json?from=2026-09&{question}")).await;
+    let json = admin.json(&format!("/scenarios/new.json?from=2026-09&{question}")).await;
     assert_eq!(sum(&hours_of(&json["scenario"])), hours);
     let made = &json["made_of"];
-    assert_eq!(number(&made["as_it_is"]["ledger"]), cost);
+    assert_eq!(decimal(&made["as_it_is"]["ledger"]), cost);
     assert_eq!(made["as_it_is"]["difference"], "0");
-    assert_eq!(number(&made["besides"]), Decimal::ZERO);
+    assert_eq!(decimal(&made["besides"]), Decimal::ZERO);
     // Our own machines are computed with as the asset register has them.
     let options = json["scenario"]["option"].as_array().unwrap();
     let own = options.iter().find(|it| it["name"] == "Machines of our own, the rest on demand").unwrap();
@@ -196,28 +196,28 @@ async fn machines_of_a_team_cost_what_its_page_says_with_what_runs_them(db: PgPo
             ];
             write(&mut ledger.db.acquire().await.unwrap(), configuration).await;
         }
-        let page = ask(&mut admin, "/teams/research/2026-09.json").await;
-        let per_hour = number(&page["cost_per_owned_hour"]);
-        let by_resource = ask(&mut admin, "/spend/2026-09.json?by=resource&team=research&pool=").await;
+        let page = admin.json("/teams/research/2026-09.json").await;
+        let per_hour = decimal(&page["cost_per_owned_hour"]);
+        let by_resource = admin.json("/spend/2026-09.json?by=resource&team=research&pool=").await;
         assert!(by_resource["groups"].to_string().contains(machine), "{by_resource}");
-        let direct = number(&by_resource["total"]["amount"]);
+        let direct = decimal(&by_resource["total"]["amount"]);
         for filters in ["", "&accelerator=H100", "&account=h100-east", "&pricing=Owned", "&pool="] {
             for (who, team) in [(&mut admin, "&team=research"), (&mut lead, "")] {
                 let query = format!("from=2026-09{team}{filters}");
-                let json = ask(who, &format!("/scenarios/new.json?{query}")).await;
+                let json = who.json(&format!("/scenarios/new.json?{query}")).await;
                 let made = &json["made_of"];
                 assert_eq!(sum(&hours_of(&json["scenario"])), 5760.into(), "{query}");
                 let price = &made["models"][0]["prices"][0];
                 assert_eq!(
-                    (&price["paid"], number(&price["per_hour"])),
+                    (&price["paid"], decimal(&price["per_hour"])),
                     (&"owned".into(), per_hour),
                     "{query}"
                 );
-                let cost = number(&made["as_it_is"]["ledger"]);
-                assert_eq!(cost - direct, number(&made["running"]), "{query}");
-                assert!(number(&made["running"]) > Decimal::ZERO, "{query}");
+                let cost = decimal(&made["as_it_is"]["ledger"]);
+                assert_eq!(cost - direct, decimal(&made["running"]), "{query}");
+                assert!(decimal(&made["running"]) > Decimal::ZERO, "{query}");
                 assert_eq!(made["as_it_is"]["difference"], "0", "{query}");
-                assert_eq!(number(&made["besides"]), Decimal::ZERO, "{query}");
+                assert_eq!(decimal(&made["besides"]), Decimal::ZERO, "{query}");
                 let shown = who.get(&format!("/scenarios/new?{query}")).await;
                 assert!(
                     html::text(&shown.body, "#made").contains("Power, space and staff of on-prem machines"),
@@ -259,12 +259,12 @@ async fn machines_of_our_own_cost_in_the_currency_of_the_answer(db: PgPool) {
         for filters in ["", "&accelerator=H100"] {
             let address =
                 format!("/scenarios/new.json?from=2026-09&provider=On-premises&account=east{filters}");
-            let made = ask(&mut finance, &address).await["made_of"].take();
+            let made = finance.json(&address).await["made_of"].take();
             let running = if filters.is_empty() { 0 } else { 50 };
             assert_eq!(made["currency"], "EUR", "{name}{filters}");
-            assert_eq!(number(&made["as_it_is"]["ledger"]), 150.into(), "{name}{filters}");
-            assert_eq!(number(&made["running"]), running.into(), "{name}{filters}");
-            assert_eq!(number(&made["besides"]), Decimal::ZERO, "{name}{filters}");
+            assert_eq!(decimal(&made["as_it_is"]["ledger"]), 150.into(), "{name}{filters}");
+            assert_eq!(decimal(&made["running"]), running.into(), "{name}{filters}");
+            assert_eq!(decimal(&made["besides"]), Decimal::ZERO, "{name}{filters}");
         }
     }
 }
@@ -297,26 +297,26 @@ async fn machines_of_a_team_cost_whoever_looks_what_its_page_says(db: PgPool) {
         // The second time without the people of the first, which would be asked about.
         let again = ledger.file("again.csv", file.owned());
         ledger.import(&[again], Some(Decision::Replace), WhenUnsure::Wait).await;
-        let page = ask(&mut admin, "/teams/research/2026-09.json").await;
+        let page = admin.json("/teams/research/2026-09.json").await;
         let whole = Decimal::from(hours_cost + people + 2000);
-        assert_eq!(number(&page["cost_per_owned_hour"]), whole.divide(hours.into(), 6).unwrap(), "{hours}");
+        assert_eq!(decimal(&page["cost_per_owned_hour"]), whole.divide(hours.into(), 6).unwrap(), "{hours}");
         for filters in ["", "&accelerator=H100", "&pool="] {
             for (who, team) in [(&mut admin, "&team=research"), (&mut lead, "")] {
                 let query = format!("from=2026-09{team}{filters}");
-                let made = ask(who, &format!("/scenarios/new.json?{query}")).await["made_of"].take();
-                assert_eq!(number(&made["as_it_is"]["ledger"]), whole, "{query}");
+                let made = who.json(&format!("/scenarios/new.json?{query}")).await["made_of"].take();
+                assert_eq!(decimal(&made["as_it_is"]["ledger"]), whole, "{query}");
                 // Of accelerators alone, people are not in the question.
                 let running = if filters.contains("H100") { 2000 + people } else { 2000 };
-                assert_eq!(number(&made["running"]), running.into(), "{query}");
-                assert_eq!(number(&made["besides"]), Decimal::ZERO, "{query}");
+                assert_eq!(decimal(&made["running"]), running.into(), "{query}");
+                assert_eq!(decimal(&made["besides"]), Decimal::ZERO, "{query}");
             }
         }
     }
     // Of one of its clusters the team's own costs are those of that cluster, and what is shared goes by hours.
     for (who, team) in [(&mut admin, "&team=research"), (&mut lead, "")] {
         let address = format!("/scenarios/new.json?from=2026-09&account=west{team}");
-        let made = ask(who, &address).await["made_of"].take();
-        assert_eq!(number(&made["as_it_is"]["ledger"]), 1017.into(), "{address}");
+        let made = who.json(&address).await["made_of"].take();
+        assert_eq!(decimal(&made["as_it_is"]["ledger"]), 1017.into(), "{address}");
     }
 }
 
@@ -345,17 +345,17 @@ async fn a_lead_begins_with_the_hours_of_their_teams_keeps_them_and_sees_them_ag
     let app = TestApp::of(&ledger);
     let (mut lead, mut finance) = (app.signed_in(Role::Lead).await, app.signed_in(Role::Finance).await);
     for (who, query) in [(&mut lead, ""), (&mut finance, "&team=research")] {
-        let json = ask(who, &format!("/scenarios/new.json?from=2026-09{query}")).await;
+        let json = who.json(&format!("/scenarios/new.json?from=2026-09{query}")).await;
         let made = &json["made_of"];
         assert_eq!(sum(&hours_of(&json["scenario"])), 8.into());
         // Half of the pool is theirs in spend, and stays out here, which is shown.
-        assert_eq!((number(&made["shared_hours"]), number(&made["shared_cost"])), (4.into(), 10.into()));
+        assert_eq!((decimal(&made["shared_hours"]), decimal(&made["shared_cost"])), (4.into(), 10.into()));
         let (hours, cost) =
             spent(who, &format!("/spend/2026-09.json?{}", query.trim_start_matches('&'))).await;
         assert_eq!((hours, cost), (12.into(), 110.into()));
-        assert_eq!(number(&made["as_it_is"]["ledger"]), 100.into());
+        assert_eq!(decimal(&made["as_it_is"]["ledger"]), 100.into());
     }
-    let all = ask(&mut finance, "/scenarios/new.json?from=2026-09").await;
+    let all = finance.json("/scenarios/new.json?from=2026-09").await;
     assert_eq!(sum(&hours_of(&all["scenario"])), 24.into(), "of everything, pools are a part");
     for address in ["/scenarios/new?from=2026-09&team=rivals", "/scenarios/new.json?from=2026-09&team=rivals"]
     {
@@ -384,7 +384,7 @@ async fn a_lead_begins_with_the_hours_of_their_teams_keeps_them_and_sees_them_ag
     ];
     let kept = lead.submit("/scenarios", "/scenarios", &fields).await;
     assert_eq!((kept.status, kept.location()), (StatusCode::SEE_OTHER, "/scenarios/1"), "{}", kept.body);
-    let json = ask(&mut lead, "/scenarios/1.json").await;
+    let json = lead.json("/scenarios/1.json").await;
     assert_eq!(
         (json["scenario"]["months"].as_u64(), sum(&hours_of(&json["scenario"]))),
         (Some(12), 8.into())
@@ -410,7 +410,7 @@ async fn what_is_edited_stays_what_it_was_made_of(db: PgPool) {
     // By its place among those that a price is known of.
     let edited = format!("{edited}&set=/option/3/name=The%20fourth&add=/option");
     let files = edited.replacen("new?", "new.json?", 1);
-    let before = ask(&mut finance, &files).await;
+    let before = finance.json(&files).await;
     // Then there is more of everything: hours, prices that hold, machines of our own.
     ledger.deliver("more.csv", Focus::new().hour("other", "s3", "2026-09-07T10", "5", "nlp")).await;
     let mut admin = finance.signed_in(Role::Admin).await;
@@ -431,9 +431,9 @@ async fn what_is_edited_stays_what_it_was_made_of(db: PgPool) {
     assert!(html::attributes(&page.body, "main a", "href").contains(&as_of.to_owned()), "as it was");
     let ways = html::attributes(&page.body, "#made a", "href");
     assert_eq!(ways, ["/spend/2026-09?account=s3&sequence=1"]);
-    let was = ask(&mut finance, &files).await;
+    let was = finance.json(&files).await;
     assert_eq!(was, before);
-    let is = ask(&mut finance, "/scenarios/new.json?from=2026-09&account=s3").await;
+    let is = finance.json("/scenarios/new.json?from=2026-09&account=s3").await;
     let is_new = |json: &Value| {
         let options = json["scenario"]["option"].to_string();
         (options.contains("0.4567"), options.contains("Our own, as H100 East"))
@@ -458,7 +458,7 @@ async fn what_is_edited_stays_what_it_was_made_of(db: PgPool) {
     fields.push(("name", "Kept"));
     let kept = finance.submit("/scenarios", "/scenarios", &fields).await;
     assert_eq!(kept.status, StatusCode::SEE_OTHER, "{}", html::text(&kept.body, "main"));
-    let mut kept = ask(&mut finance, &format!("{}.json", kept.location())).await;
+    let mut kept = finance.json(&format!("{}.json", kept.location())).await;
     kept["scenario"]["name"] = was["scenario"]["name"].clone();
     assert_eq!(kept["scenario"], was["scenario"]);
 }
@@ -478,7 +478,7 @@ async fn a_lead_whose_team_uses_our_own_machines_is_told_nothing_of_the_asset_re
     let (hours, _) = spent(&mut lead, "/spend/2026-09.json").await;
     assert!(hours > Decimal::ZERO);
     for asset_register in ["", "&register=0", "&register=2"] {
-        let json = ask(&mut lead, &format!("/scenarios/new.json?from=2026-09{asset_register}")).await;
+        let json = lead.json(&format!("/scenarios/new.json?from=2026-09{asset_register}")).await;
         assert_eq!(sum(&hours_of(&json["scenario"])), hours);
         assert_eq!(json["made_of"].get("register_revision"), None);
         for file in ["", ".json", ".csv", ".toml"] {
@@ -559,18 +559,18 @@ async fn two_currencies_are_one_alone_or_both_in_one(db: PgPool) {
         ("&currency=EUR", "EUR", 8, 60, vec!["USD"]),
         ("&in=EUR", "EUR", 24, 160, vec![]),
     ] {
-        let json = ask(&mut finance, &format!("/scenarios/new.json?from=2026-09{query}")).await;
+        let json = finance.json(&format!("/scenarios/new.json?from=2026-09{query}")).await;
         let (spent_hours, spent_cost) =
             spent(&mut finance, &format!("/spend/2026-09.json?{}", query.trim_start_matches('&'))).await;
         assert_eq!((spent_hours, spent_cost), (hours.into(), cost.into()), "{query}");
         assert_eq!(sum(&hours_of(&json["scenario"])), hours.into(), "{query}");
         assert_eq!(json["scenario"]["currency"], currency, "{query}");
-        assert_eq!(number(&json["made_of"]["as_it_is"]["ledger"]), cost.into(), "{query}");
-        assert_eq!(number(&json["made_of"]["as_it_is"]["difference"]), Decimal::ZERO, "{query}");
+        assert_eq!(decimal(&json["made_of"]["as_it_is"]["ledger"]), cost.into(), "{query}");
+        assert_eq!(decimal(&json["made_of"]["as_it_is"]["difference"]), Decimal::ZERO, "{query}");
         assert_eq!(json["made_of"]["other_currencies"], serde_json::json!(others), "{query}");
     }
     // The list is in dollars, which are worth half here.
-    let json = ask(&mut finance, "/scenarios/new.json?from=2026-09&in=EUR").await;
+    let json = finance.json("/scenarios/new.json?from=2026-09&in=EUR").await;
     let options = json["scenario"]["option"].as_array().unwrap();
     let cloud = options.iter().find(|it| it["name"] == "The cheapest specialty cloud").unwrap();
     let source = cloud["place"][0]["on_demand"]["source"].as_str().unwrap();
@@ -635,12 +635,12 @@ async fn only_what_providers_call_support_is_named_support(db: PgPool) {
         .line(&fee("Support agent", "Business Applications", "30"));
     ledger.deliver("month.csv", month).await;
     let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
-    let json = ask(&mut finance, "/scenarios/new.json?from=2026-09").await;
+    let json = finance.json("/scenarios/new.json?from=2026-09").await;
     let mut kinds: Vec<(String, Decimal)> = json["made_of"]["besides_by_kind"]
         .as_array()
         .unwrap()
         .iter()
-        .map(|it| (it[0].as_str().unwrap().to_owned(), number(&it[1])))
+        .map(|it| (it[0].as_str().unwrap().to_owned(), decimal(&it[1])))
         .collect();
     kinds.sort();
     let expected =

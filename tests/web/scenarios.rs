@@ -1,6 +1,5 @@
 //! Scenarios: from a template or a file, changed by their address, kept in versions, shared and removed.
 
-use axum::body::Body;
 use axum::http::{Method, StatusCode, header};
 use gpuledger::accounts::Role;
 use gpuledger::allocation::{Entry, Team};
@@ -10,8 +9,9 @@ use gpuledger::money::Decimal;
 use serde_json::Value;
 use sqlx::PgPool;
 
-use crate::support::app::{Answer, file_head, upload_of};
+use crate::support::app::Answer;
 use crate::support::configuration::{team, write};
+use crate::support::json::decimal;
 use crate::support::{TestApp, TestLedger, gpuledger, html, now};
 
 /// 64 GPUs all day for a year: 560,640 GPU-hours at 3.00 and at 2.50, and a reservation that is too small.
@@ -41,13 +41,7 @@ const PRICE: &str = "/option/0/place/0/on_demand/price";
 
 /// Sends a scenario's file from the page of scenarios.
 pub async fn load(app: &mut TestApp, name: &str, text: &str) -> Answer {
-    let mut body = app.upload_head("/scenarios").await;
-    body.extend(file_head(name).bytes());
-    body.extend(text.bytes());
-    body.extend(b"\r\n--B--\r\n");
-    let (mut parts, body) = upload_of(Body::from(body)).into_parts();
-    parts.uri = "/scenarios/file".parse().unwrap();
-    app.send(axum::http::Request::from_parts(parts, body)).await
+    app.upload_from("/scenarios", "/scenarios/file", &[(name, text.as_ref())]).await
 }
 
 /// Keeps [`TEXT`]; answers its address.
@@ -55,16 +49,6 @@ async fn kept(app: &mut TestApp) -> String {
     let answer = load(app, "three.toml", TEXT).await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
     answer.location().to_owned()
-}
-
-async fn json(app: &mut TestApp, address: &str) -> Value {
-    let answer = app.get(address).await;
-    assert_eq!(answer.status, StatusCode::OK, "{address}: {}", answer.body);
-    serde_json::from_str(&answer.body).unwrap()
-}
-
-fn number(value: &Value) -> Decimal {
-    value.as_str().unwrap().parse().unwrap()
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -99,8 +83,8 @@ async fn every_template_opens_with_its_answer_first(db: PgPool) {
         assert!(html::text(&page.body, "#about details").contains("Published: "), "{}", template.handle);
         let lines: usize = compared.options.iter().map(|it| it.lines.len() + 1).sum();
         assert_eq!(html::texts(&page.body, "#options details tr th[scope=row]").len(), lines);
-        let json = json(&mut finance, &format!("{address}.json")).await;
-        assert_eq!(number(&json["comparison"]["options"][0]["total"]), compared.options[0].total);
+        let json = finance.json(&format!("{address}.json")).await;
+        assert_eq!(decimal(&json["comparison"]["options"][0]["total"]), compared.options[0].total);
     }
     assert_eq!(finance.get("/scenarios/templates/nothing").await.status, StatusCode::NOT_FOUND);
     assert_eq!(finance.get("/scenarios/7").await.status, StatusCode::NOT_FOUND);
@@ -253,7 +237,7 @@ async fn what_cannot_be_computed_with_is_told_beside_its_field(db: PgPool) {
         assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{field}");
         assert!(html::text(&refused.body, "p.notice").starts_with("Nothing was saved: "));
     }
-    assert_eq!(json(&mut finance, "/scenarios.json").await.as_array().unwrap().len(), 1);
+    assert_eq!(finance.json("/scenarios.json").await.as_array().unwrap().len(), 1);
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -267,7 +251,7 @@ async fn without_a_name_it_is_computed_and_not_kept(db: PgPool) {
     let refused = finance.submit(&address, &address, &[("set", "/name= "), ("last", "1")]).await;
     assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert_eq!(html::text(&refused.body, "p.notice"), "Nothing was saved: enter a name.");
-    assert_eq!(json(&mut finance, "/scenarios.json").await[0]["version"], 1);
+    assert_eq!(finance.json("/scenarios.json").await[0]["version"], 1);
 }
 
 /// As it was before it was put into an address.
@@ -317,7 +301,7 @@ async fn a_file_is_told_where_it_is_wrong(db: PgPool) {
         let said = html::text(&answer.body, ".notice");
         assert!(said.contains("wrong.toml") && said.contains(described), "{to}: {said}");
     }
-    assert_eq!(json(&mut finance, "/scenarios.json").await, Value::Array(Vec::new()));
+    assert_eq!(finance.json("/scenarios.json").await, Value::Array(Vec::new()));
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -326,7 +310,7 @@ async fn its_files_say_the_same_and_come_back_as_the_same(db: PgPool) {
     let mut finance = app.signed_in(Role::Finance).await;
     let address = kept(&mut finance).await;
     let query = format!("?set={PRICE}=2.75&set=/months=24&add=/option/0/place/0/others");
-    let json = json(&mut finance, &format!("{address}.json{query}")).await;
+    let json = finance.json(&format!("{address}.json{query}")).await;
     let table = finance.get(&format!("{address}.csv{query}")).await;
     let mut rows = csv::Reader::from_reader(table.body.as_bytes());
     let rows: Vec<csv::StringRecord> = rows.records().map(Result::unwrap).collect();
@@ -334,9 +318,9 @@ async fn its_files_say_the_same_and_come_back_as_the_same(db: PgPool) {
         let of: Vec<&csv::StringRecord> =
             rows.iter().filter(|row| row[0] == *option["name"].as_str().unwrap()).collect();
         let sum: Decimal = of.iter().map(|row| row[4].parse::<Decimal>().unwrap()).sum();
-        assert_eq!(sum, number(&option["total"]));
+        assert_eq!(sum, decimal(&option["total"]));
     }
-    assert_eq!(number(&json["comparison"]["options"][0]["total"]), "3083520".parse().unwrap());
+    assert_eq!(decimal(&json["comparison"]["options"][0]["total"]), "3083520".parse().unwrap());
     let text = finance.get(&format!("{address}.toml{query}")).await;
     assert!(text.header(header::CONTENT_DISPOSITION).contains("Three-ways.toml"));
     let scenario = file::read(&text.body).unwrap();
@@ -344,7 +328,7 @@ async fn its_files_say_the_same_and_come_back_as_the_same(db: PgPool) {
     assert_eq!(serde_json::to_value(scenario.compare().unwrap()).unwrap(), json["comparison"]);
     let again = load(&mut finance, "again.toml", &text.body).await;
     let copy = finance.get(&format!("{}.json", again.location())).await;
-    let copy: Value = serde_json::from_str(&copy.body).unwrap();
+    let copy = copy.json();
     for part in ["scenario", "comparison", "simulation", "lead"] {
         assert_eq!(copy[part], json[part], "{part}");
     }
@@ -357,7 +341,7 @@ async fn the_command_line_says_of_a_template_what_its_page_says(db: PgPool) {
     let folder = tempfile::tempdir().unwrap();
     for handle in ["wrong-cloud", "four-runs"] {
         let page = format!("/scenarios/templates/{handle}");
-        let mut of_page = json(&mut finance, &format!("{page}.json")).await;
+        let mut of_page = finance.json(&format!("{page}.json")).await;
         let file = folder.path().join("scenario.toml");
         std::fs::write(&file, finance.get(&format!("{page}.toml")).await.body).unwrap();
         let arguments = ["scenario", file.to_str().unwrap(), "--json"];
@@ -407,8 +391,8 @@ async fn where_less_is_paid_for_another_than_the_cheapest_the_page_says_why(db: 
     assert!(paid.contains("Our own has the lowest payments after 36 months"), "{paid}");
     let why = "Rented costs least including the cost of capital tied up in machines. Payments leave that cost out: for Our own they";
     assert!(paid.contains(why) && paid.contains("USD lower by the end"), "{paid}");
-    let answer = json(&mut finance, &format!("{address}.json")).await;
-    let of = |at: usize| number(&answer["comparison"]["options"][at]["paid"]);
+    let answer = finance.json(&format!("{address}.json")).await;
+    let of = |at: usize| decimal(&answer["comparison"]["options"][at]["paid"]);
     assert!(of(2) < of(1) && of(1) < of(0), "what does not do the work is paid least of all");
     // Without interest nothing is to be said.
     let page = finance.get(&format!("{address}?set=/cost_of_capital=0")).await;
@@ -480,7 +464,7 @@ async fn it_is_kept_in_versions_that_can_be_compared_and_restored(db: PgPool) {
         ["On-demand price, On demand"]
     );
     assert_eq!(html::texts(&versions.body, "#difference div:last-of-type tbody td"), ["3", "2"]);
-    let both = json(&mut finance, &format!("{address}/versions.json?of=1&with=2")).await;
+    let both = finance.json(&format!("{address}/versions.json?of=1&with=2")).await;
     assert_eq!(both["compared"]["changed"].as_array().unwrap().len(), 1);
 
     finance
@@ -557,7 +541,7 @@ async fn leads_see_their_own_and_what_is_shared_with_them(db: PgPool) {
         assert_eq!(lead.get(address).await.status, StatusCode::OK, "{address}");
         assert_eq!(script.read(&token, address).await.status, StatusCode::NOT_FOUND, "{address}");
     }
-    assert_eq!(json(&mut lead, "/scenarios.json").await.as_array().unwrap().len(), 1);
+    assert_eq!(lead.json("/scenarios.json").await.as_array().unwrap().len(), 1);
     // They read it and ask what if, and keep copies of their own, and no more.
     let page = lead.get(&format!("{address}?set={PRICE}=1")).await;
     assert!(html::text(&page.body, "#keep").contains("Save a copy"));
@@ -627,7 +611,7 @@ async fn leads_see_their_own_and_what_is_shared_with_them(db: PgPool) {
         "Not shared: a scenario can be shared with at most 50. Stop sharing with one of them first."
     );
     // Who sees everything sees it, too; what is removed nobody else sees.
-    assert_eq!(json(&mut finance, "/scenarios.json").await.as_array().unwrap().len(), 2);
+    assert_eq!(finance.json("/scenarios.json").await.as_array().unwrap().len(), 2);
     finance.submit(&address, &format!("{address}/remove"), &[]).await;
     assert_eq!(lead.get(&address).await.status, StatusCode::NOT_FOUND);
     assert!(!lead.get("/scenarios").await.body.contains("Three ways"));
@@ -661,7 +645,7 @@ async fn what_is_shared_with_a_team_is_seen_by_leads_of_the_teams_around_it(db: 
         for hidden in [address.clone(), format!("{address}.json"), format!("{address}/versions")] {
             assert_eq!(lead.get(&hidden).await.status, expected, "{with}: {hidden}");
         }
-        let seen = json(&mut lead, "/scenarios.json").await.as_array().unwrap().len();
+        let seen = lead.json("/scenarios.json").await.as_array().unwrap().len();
         assert_eq!(seen, usize::from(is_seen));
     }
     // By its handle it is the same team; and with a lead of its own.
@@ -704,7 +688,7 @@ async fn a_team_that_is_called_as_another_is_spelled_sees_nothing_of_it(db: PgPo
     write(&mut ledger.db.acquire().await.unwrap(), vec![Entry::Team(called)]).await;
     assert_eq!(script.read(&token, &format!("{address}.json")).await.status, StatusCode::OK);
     assert_eq!(lead.get(&address).await.status, StatusCode::NOT_FOUND);
-    assert_eq!(json(&mut lead, "/scenarios.json").await, serde_json::json!([]));
+    assert_eq!(lead.json("/scenarios.json").await, serde_json::json!([]));
     // What leads may do is as it was: what they see, they copy, and change none of it.
     finance.submit(&address, &format!("{address}/share"), &[("with", "Language")]).await;
     assert_eq!(lead.get(&address).await.status, StatusCode::OK);
@@ -809,6 +793,6 @@ async fn a_template_in_another_currency_is_converted_at_a_dated_rate_or_asks_for
     // Whatever rates come later, the address says which one it was.
     let link = html::attributes(&page.body, "span.files a", "href");
     assert!(link[0].contains("set=/dollar/worth=149.5"), "{link:?}");
-    let answer = json(&mut finance, &link[1]).await;
+    let answer = finance.json(&link[1]).await;
     assert_eq!(answer["scenario"]["currency"], "JPY");
 }

@@ -2,10 +2,10 @@
 
 use axum::http::StatusCode;
 use gpuledger::accounts::Role;
-use gpuledger::money::Decimal;
 use serde_json::Value;
 use sqlx::{ConnectOptions as _, PgPool};
 
+use crate::support::json::{amount, sum};
 use crate::support::{Focus, TestApp, TestLedger, gpuledger, html};
 
 async fn finance(db: PgPool) -> (TestLedger, TestApp) {
@@ -21,28 +21,14 @@ async fn finance(db: PgPool) -> (TestLedger, TestApp) {
     (ledger, app)
 }
 
-async fn json(app: &mut TestApp, address: &str) -> Value {
-    let answer = app.get(address).await;
-    assert_eq!(answer.status, StatusCode::OK, "{address}: {}", answer.body);
-    serde_json::from_str(&answer.body).unwrap()
-}
-
 fn labels(answer: &Value) -> Vec<&str> {
     answer["groups"].as_array().unwrap().iter().map(|group| group["label"].as_str().unwrap()).collect()
-}
-
-fn amount(value: &Value) -> Decimal {
-    value["amount"].as_str().unwrap().parse().unwrap()
-}
-
-fn sum(groups: &Value) -> Decimal {
-    groups.as_array().unwrap().iter().map(|group| amount(&group["cost"])).sum()
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn groups_are_broken_down_and_sum_at_both_levels(db: PgPool) {
     let (_ledger, mut finance) = finance(db).await;
-    let answer = json(&mut finance, "/spend/2026-09.json?by=tag:team&then=account").await;
+    let answer = finance.json("/spend/2026-09.json?by=tag:team&then=account").await;
     assert_eq!(answer["then"], "account");
     assert_eq!(sum(&answer["groups"]), amount(&answer["total"]));
     for group in answer["groups"].as_array().unwrap() {
@@ -57,13 +43,13 @@ async fn groups_are_broken_down_and_sum_at_both_levels(db: PgPool) {
     ");
     let page = finance.get("/spend/2026-09?by=tag:team&then=account").await;
     assert_eq!(html::texts(&page.body, "tr.inside th"), ["s1", "s2", "s2", "s3"]);
-    assert!(json(&mut finance, "/spend/2026-09.json?by=account&then=account").await["then"].is_null());
+    assert!(finance.json("/spend/2026-09.json?by=account&then=account").await["then"].is_null());
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn what_was_not_looked_for_is_one_line_and_the_total_stays(db: PgPool) {
     let (_ledger, mut finance) = finance(db).await;
-    let answer = json(&mut finance, "/spend/2026-09.json?by=tag:team&find=VISION").await;
+    let answer = finance.json("/spend/2026-09.json?by=tag:team&find=VISION").await;
     assert_eq!(labels(&answer), ["vision", "Visionary", "1 other"]);
     assert_eq!((amount(&answer["total"]), sum(&answer["groups"])), (80.into(), 80.into()));
     let none = finance.get("/spend/2026-09?by=tag:team&find=nobody").await;
@@ -81,7 +67,7 @@ async fn groups_are_sorted_by_any_column(db: PgPool) {
         ("change", ["nlp", "vision", "Visionary"]),
         ("price", ["vision", "nlp", "Visionary"]),
     ] {
-        let answer = json(&mut finance, &format!("/spend/2026-09.json?by=tag:team&sort={sort}")).await;
+        let answer = finance.json(&format!("/spend/2026-09.json?by=tag:team&sort={sort}")).await;
         assert_eq!(labels(&answer), expected, "{sort}");
     }
     let page = finance.get("/spend/2026-09?by=tag:team&sort=-name").await.body;
@@ -95,23 +81,17 @@ async fn ticked_groups_are_kept_or_left_out(db: PgPool) {
     let kept = finance.get("/spend/2026-09?by=tag%3Ateam&pick=vision&pick=nlp&do=keep").await;
     assert_eq!(kept.status, StatusCode::SEE_OTHER);
     assert_eq!(kept.location(), "/spend/2026-09?by=tag%3Ateam&tag%3Ateam=vision&tag%3Ateam=nlp");
-    let answer = json(&mut finance, "/spend/2026-09.json?by=tag:team&tag:team=vision&tag:team=nlp").await;
+    let answer = finance.json("/spend/2026-09.json?by=tag:team&tag:team=vision&tag:team=nlp").await;
     assert_eq!(amount(&answer["total"]), 75.into());
 
     let left = finance.get("/spend/2026-09?by=tag%3Ateam&pick=vision&do=leave-out").await;
     assert_eq!(left.location(), "/spend/2026-09?by=tag%3Ateam&not%3Atag%3Ateam=vision");
     let page = finance.get(left.location()).await.body;
     assert!(page.contains("Tag team: not vision"));
-    assert_eq!(
-        amount(&json(&mut finance, "/spend/2026-09.json?not:tag:team=vision").await["total"]),
-        30.into()
-    );
+    assert_eq!(amount(&finance.json("/spend/2026-09.json?not:tag:team=vision").await["total"]), 30.into());
     // What has no value is left out by that, and only by that.
-    assert_eq!(
-        amount(&json(&mut finance, "/spend/2026-09.json?not:tag:project=x").await["total"]),
-        80.into()
-    );
-    assert_eq!(amount(&json(&mut finance, "/spend/2026-09.json?not:tag:project=").await["total"]), 0.into());
+    assert_eq!(amount(&finance.json("/spend/2026-09.json?not:tag:project=x").await["total"]), 80.into());
+    assert_eq!(amount(&finance.json("/spend/2026-09.json?not:tag:project=").await["total"]), 0.into());
     assert!(finance.get("/spend/2026-09?not:tag:project=").await.body.contains("match these filters"));
 }
 
@@ -175,7 +155,7 @@ async fn one_bill_that_ends_early_does_not_make_the_month_end_early(db: PgPool) 
     }
     let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
 
-    let answer = json(&mut finance, "/spend/2026-08.json").await;
+    let answer = finance.json("/spend/2026-08.json").await;
     assert_eq!(answer["total"]["amount"], "40");
     assert_eq!(answer["previous"]["amount"], "30", "all of one account's July, and the other's to the 14th");
     let expected = serde_json::json!({
@@ -205,7 +185,7 @@ async fn values_that_differ_in_a_space_are_told_apart(db: PgPool) {
 
     let page = finance.get("/spend/2026-09?by=tag:team").await;
     assert_eq!(html::texts(&page.body, "tbody tr th a"), ["vision", "vision␣"]);
-    let answer = json(&mut finance, "/spend/2026-09.json?by=tag:team").await;
+    let answer = finance.json("/spend/2026-09.json?by=tag:team").await;
     assert_eq!(labels(&answer), ["vision", "vision␣"]);
     assert_eq!(answer["groups"][1]["key"], "vision ", "scripts are told what the file says");
     insta::assert_snapshot!(finance.get("/spend/2026-09.csv?by=tag:team").await.body, @"
@@ -221,7 +201,7 @@ async fn values_that_differ_in_a_space_are_told_apart(db: PgPool) {
     }
     let charge = finance.get("/charges/1/0/2").await;
     assert!(html::texts(&charge.body, "dl.facts dd").contains(&"vision␣".to_owned()));
-    assert_eq!(json(&mut finance, "/charges/1/0/2.json").await["charge"]["tags"]["team"], "vision ");
+    assert_eq!(finance.json("/charges/1/0/2.json").await["charge"]["tags"]["team"], "vision ");
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -327,7 +307,7 @@ async fn pages_of_many_resources_lead_from_the_most_expensive_to_the_last(db: Pg
     ledger.deliver("september.csv", (1..=resources).fold(Focus::new(), resource)).await;
     let mut app = TestApp::of(&ledger).signed_in(Role::Finance).await;
     let address = "/spend/2026-09?by=resource";
-    let total = json(&mut app, "/spend/2026-09.json?by=resource").await;
+    let total = app.json("/spend/2026-09.json?by=resource").await;
     assert_eq!(total["groups"].as_array().unwrap().len(), resources);
     let fresh = TestApp::of(&ledger).signed_in_as("another@example.com", Role::Finance).await;
     for mut app in [fresh, app] {

@@ -13,9 +13,9 @@ use serde_json::Value;
 use sqlx::PgPool;
 
 use crate::allocation::exact;
-use crate::support::app::Answer;
 use crate::support::changes::decide;
 use crate::support::configuration::{change, pool, rule, team, to_pool, write};
+use crate::support::json::decimal;
 use crate::support::{Focus, TestApp, TestLedger, html, now};
 
 fn line(day: &str, account: &str, service: &str, category: &str, cost: &str, tags: &str) -> String {
@@ -79,15 +79,6 @@ async fn ledger(db: PgPool) -> TestLedger {
     ledger
 }
 
-fn json(answer: &Answer) -> Value {
-    assert_eq!(answer.status, StatusCode::OK, "{}", answer.body);
-    serde_json::from_str(&answer.body).unwrap()
-}
-
-fn decimal(value: &Value) -> Decimal {
-    value.as_str().unwrap_or_else(|| panic!("{value} is no amount")).parse().unwrap()
-}
-
 fn sum(values: &Value, of: impl Fn(&Value) -> &Value) -> Decimal {
     values.as_array().unwrap().iter().map(|value| decimal(of(value))).sum()
 }
@@ -96,8 +87,8 @@ fn sum(values: &Value, of: impl Fn(&Value) -> &Value) -> Decimal {
 async fn teams_stand_side_by_side_and_sum_to_the_bill(db: PgPool) {
     let ledger = ledger(db).await;
     let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
-    let all = json(&finance.get("/chargeback/2026-09.json").await);
-    let spend = json(&finance.get("/spend/2026-09.json").await);
+    let all = finance.json("/chargeback/2026-09.json").await;
+    let spend = finance.json("/spend/2026-09.json").await;
     assert_eq!(decimal(&all["total"]["amount"]), decimal(&spend["total"]["amount"]));
     assert_eq!(sum(&all["teams"], |it| &it["cost"]), decimal(&all["total"]["amount"]));
     assert_eq!(decimal(&all["direct"]) + decimal(&all["shared"]), decimal(&all["total"]["amount"]));
@@ -122,7 +113,7 @@ async fn teams_stand_side_by_side_and_sum_to_the_bill(db: PgPool) {
     );
     assert_eq!(finance.get("/teams").await.location(), "/chargeback/2026-09");
     assert_eq!(finance.get("/teams/vision").await.location(), "/teams/vision/2026-09");
-    let by_name = json(&finance.get("/chargeback/2026-09.json?sort=name").await);
+    let by_name = finance.json("/chargeback/2026-09.json?sort=name").await;
     assert_eq!(by_name["teams"][0]["name"], "Research");
     let refused = finance.get("/chargeback/2026-09?by=team").await;
     assert_eq!(refused.status, StatusCode::BAD_REQUEST);
@@ -133,14 +124,14 @@ async fn teams_stand_side_by_side_and_sum_to_the_bill(db: PgPool) {
 async fn a_team_s_page_adds_up_whichever_way_it_is_read(db: PgPool) {
     let ledger = ledger(db).await;
     let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
-    let all = json(&finance.get("/chargeback/2026-09.json").await);
+    let all = finance.json("/chargeback/2026-09.json").await;
     for (team, cost) in [
         ("speech", &all["teams"][1]["cost"]),
         ("vision", &all["teams"][0]["cost"]),
         // With the team inside it.
         ("research", &all["teams"][2]["with_teams_inside"]),
     ] {
-        let it = json(&finance.get(&format!("/teams/{team}/2026-09.json")).await);
+        let it = finance.json(&format!("/teams/{team}/2026-09.json")).await;
         let total = decimal(&it["total"]["amount"]);
         assert_eq!(total, decimal(cost), "{team}");
         let (direct, shared) = (decimal(&it["direct"]["cost"]), decimal(&it["shared"]["cost"]));
@@ -155,12 +146,12 @@ async fn a_team_s_page_adds_up_whichever_way_it_is_read(db: PgPool) {
         }
         let parts: Decimal = it["parts"].as_object().unwrap().values().map(decimal).sum();
         assert_eq!(parts, total - decimal(&it["previous"]["amount"]), "{team}");
-        let spend = json(&finance.get(&format!("/spend/2026-09.json?team={team}")).await);
+        let spend = finance.json(&format!("/spend/2026-09.json?team={team}")).await;
         if team != "research" {
             assert_eq!(decimal(&spend["total"]["amount"]), total, "{team}");
         }
     }
-    let research = json(&finance.get("/teams/research/2026-09.json").await);
+    let research = finance.json("/teams/research/2026-09.json").await;
     assert_eq!(research["teams_inside"][0]["name"], "Vision");
     assert_eq!(research["by_team"].as_array().unwrap().len(), 2);
     assert_eq!(research["organization_cost_per_accelerator_hour"], "10.000000");
@@ -180,19 +171,19 @@ async fn a_lead_sees_their_teams_and_no_other_is_there(db: PgPool) {
     let mut finance = app.signed_in(Role::Finance).await;
     assert_eq!(lead.get("/teams").await.location(), "/teams/research/2026-09");
     for address in ["/teams/research/2026-09.json", "/teams/vision/2026-09.json"] {
-        let (theirs, of_all) = (json(&lead.get(address).await), json(&finance.get(address).await));
+        let (theirs, of_all) = (lead.json(address).await, finance.json(address).await);
         for figure in
             ["total", "direct", "shared", "parts", "breakdowns", "organization_cost_per_accelerator_hour"]
         {
             assert_eq!(theirs[figure], of_all[figure], "{address} {figure}");
         }
     }
-    let all = json(&lead.get("/chargeback/2026-09.json").await);
+    let all = lead.json("/chargeback/2026-09.json").await;
     let names: Vec<_> = all["teams"].as_array().unwrap().iter().map(|it| &it["name"]).collect();
     assert_eq!(names, ["Vision", "Research"]);
     assert!(decimal(&all["total"]["amount"]) < 466.into());
-    let statement = json(&lead.get("/teams/vision/2026-09/statement.json").await);
-    let mut of_all = json(&finance.get("/teams/vision/2026-09/statement.json").await);
+    let statement = lead.json("/teams/vision/2026-09/statement.json").await;
+    let mut of_all = finance.json("/teams/vision/2026-09/statement.json").await;
     of_all.as_object_mut().unwrap().remove("of_everyone");
     // Who pays is not told to leads.
     for scope in of_all["standing"].as_array_mut().unwrap() {
@@ -233,7 +224,7 @@ async fn a_lead_sees_their_teams_and_no_other_is_there(db: PgPool) {
 async fn a_statement_shows_how_each_shared_part_came_about(db: PgPool) {
     let ledger = ledger(db).await;
     let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
-    let it = json(&finance.get("/teams/vision/2026-09/statement.json").await);
+    let it = finance.json("/teams/vision/2026-09/statement.json").await;
     let team = &it["teams"][0];
     assert_eq!(
         (&team["direct"][0]["label"], &team["direct"][0]["amount"]),
@@ -271,8 +262,8 @@ async fn a_statement_shows_how_each_shared_part_came_about(db: PgPool) {
     let late = Focus::new().hour("other", "s9", "2026-09-05T10", "500", "vision");
     ledger.deliver("late.csv", late).await;
     let then = finance.get(&format!("/teams/vision/2026-09/statement.json?sequence={sequence}")).await;
-    assert_eq!(json(&then)["teams"], it["teams"]);
-    assert_ne!(json(&finance.get("/teams/vision/2026-09/statement.json").await)["teams"], it["teams"]);
+    assert_eq!(then.json()["teams"], it["teams"]);
+    assert_ne!(finance.json("/teams/vision/2026-09/statement.json").await["teams"], it["teams"]);
     let nothing = finance.get("/teams/vision/2026-01/statement").await;
     assert!(html::text(&nothing.body, ".empty").contains("Choose another period"));
     assert_eq!(finance.get("/teams/vision/2026-09/invoice").await.status, StatusCode::NOT_FOUND);
@@ -288,7 +279,7 @@ fn rows(csv: &str) -> Vec<std::collections::HashMap<String, String>> {
 async fn a_statement_is_filed_and_recomputed_from_its_csv_alone(db: PgPool) {
     let ledger = ledger(db).await;
     let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
-    let it = json(&finance.get("/teams/research/2026-09/statement.json").await);
+    let it = finance.json("/teams/research/2026-09/statement.json").await;
     let rows = rows(&finance.get("/teams/research/2026-09/statement.csv").await.body);
     let (total, lines) = rows.split_last().unwrap();
     assert_eq!((total["part"].as_str(), total["label"].as_str()), ("total", "Total"));
@@ -343,7 +334,7 @@ async fn a_weight_in_several_currencies_is_told_with_its_rates(db: PgPool) {
     write(&mut db, entries).await;
     let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
     for query in ["?currency=USD", "?in=USD", "?currency=USD&cost=billed"] {
-        let it = json(&finance.get(&format!("/teams/vision/2026-09/statement.json{query}")).await);
+        let it = finance.json(&format!("/teams/vision/2026-09/statement.json{query}")).await;
         let part = &it["teams"][0]["shared"][0];
         let made_of = part["weight_made_of"].as_array().unwrap();
         let described: Vec<_> = made_of.iter().map(|it| (&it["cost"]["amount"], &it["rate"])).collect();
@@ -396,12 +387,12 @@ async fn what_was_final_as_something_else_is_said_on_the_statement(db: PgPool) {
     let statement = "/teams/vision/2026-09/statement";
     // What was provisional may change.
     ledger.deliver("second.csv", month("100").invoiced()).await;
-    let it = json(&finance.get(&format!("{statement}.json")).await);
+    let it = finance.json(&format!("{statement}.json")).await;
     assert_eq!((&it["state"], restated(&it)), (&"final".into(), Value::Array(Vec::new())));
     let sequence = it["sequence"].as_i64().unwrap();
 
     write(&mut db, vec![rule(1, "account", "a2", crate::support::configuration::to_team("vision"))]).await;
-    let it = json(&finance.get(&format!("{statement}.json")).await);
+    let it = finance.json(&format!("{statement}.json")).await;
     let described = &it["restated"][0];
     assert_eq!((&described["sequence"], &described["month"]), (&sequence.into(), &"2026-09".into()));
     assert_eq!(
@@ -429,9 +420,9 @@ async fn what_was_final_as_something_else_is_said_on_the_statement(db: PgPool) {
     let empty = finance.get("/teams/vision/2026-07/statement.csv").await.body;
     assert!(empty.lines().nth(1).is_some_and(|line| line.starts_with(",total,Total,")), "{empty}");
     let then = finance.get(&format!("{statement}.json?sequence={sequence}&currency=USD")).await;
-    assert_eq!(json(&then)["total"]["amount"], described["was"]);
+    assert_eq!(then.json()["total"]["amount"], described["was"]);
     // So it is for who was charged less.
-    let it = json(&finance.get("/teams/speech/2026-09/statement.json").await);
+    let it = finance.json("/teams/speech/2026-09/statement.json").await;
     assert_eq!(decimal(&it["restated"][0]["difference"]), Decimal::from(-20));
 }
 
@@ -454,7 +445,7 @@ async fn a_reorganization_that_was_undone_is_not_read_through_the_past(db: PgPoo
     let entry = html::attributes(&page, "tbody a", "href")[place].clone();
     let fields = [("name", "Speech"), ("parent", "research"), ("do", "save")];
     assert_eq!(admin.submit(sheet, &entry, &fields).await.status, StatusCode::SEE_OTHER);
-    let step = json(&admin.get("/chargeback/2026-09.json").await)["sequence"].as_i64().unwrap();
+    let step = admin.json("/chargeback/2026-09.json").await["sequence"].as_i64().unwrap();
     let addresses = [
         "/chargeback/2026-09",
         "/teams/research/2026-09",
@@ -490,7 +481,7 @@ async fn a_reorganization_that_was_undone_is_not_read_through_the_past(db: PgPoo
     assert_eq!(described(&mut lead).await, Vec::<String>::new());
     // Who sees everything reads each step as it was.
     assert!(described(&mut admin).await.len() > 12);
-    let it = json(&admin.get(&format!("/teams/research/2026-09.json?sequence={step}")).await);
+    let it = admin.json(&format!("/teams/research/2026-09.json?sequence={step}")).await;
     assert_eq!(decimal(&it["total"]["amount"]), Decimal::from(31_437));
 }
 
@@ -539,7 +530,7 @@ async fn a_team_that_was_charged_nothing_is_told_of_a_late_bill(db: PgPool) {
     let mut db = ledger.db.acquire().await.unwrap();
     let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
     let restated = async |finance: &mut TestApp, team: &str, month: &str| {
-        json(&finance.get(&format!("/teams/{team}/{month}/statement.json")).await)["restated"].clone()
+        finance.json(&format!("/teams/{team}/{month}/statement.json")).await["restated"].clone()
     };
     let none = Value::Array(Vec::new());
     // Teams and bills come before rules, and one rule before another: what was charged then was no statement.
@@ -570,7 +561,7 @@ async fn a_team_that_was_charged_nothing_is_told_of_a_late_bill(db: PgPool) {
 async fn a_part_of_a_shared_cost_changes_with_all_of_it_or_with_the_share(db: PgPool) {
     let ledger = ledger(db).await;
     let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
-    let it = json(&finance.get("/teams/vision/2026-09.json").await);
+    let it = finance.json("/teams/vision/2026-09.json").await;
     let movements = it["shared_movements"].as_array().unwrap();
     assert_eq!(movements.len(), 2);
     for movement in movements {
@@ -607,7 +598,7 @@ async fn every_team_is_charged_the_same_on_every_page_and_file(db: PgPool) {
             ("2026-08..2026-09", "?currency=USD&cost=billed"),
             ("2026-Q3", "?in=USD"),
         ] {
-            let all = json(&finance.get(&format!("/chargeback/{period}.json{query}")).await);
+            let all = finance.json(&format!("/chargeback/{period}.json{query}")).await;
             let csv = rows(&finance.get(&format!("/chargeback/{period}.csv{query}")).await.body);
             let page = finance.get(&format!("/chargeback/{period}{query}")).await.body;
             let shown = html::texts(&page, "tbody td:nth-of-type(3)");
@@ -623,14 +614,14 @@ async fn every_team_is_charged_the_same_on_every_page_and_file(db: PgPool) {
                 (format!("/experiments/during/{period}"), "experiments", "/cost"),
             ] {
                 let of = format!("seed {seed}, {page}{query}");
-                let it = json(&finance.get(&format!("{page}.json{query}")).await);
+                let it = finance.json(&format!("{page}.json{query}")).await;
                 assert_eq!(amount(&it), total, "{of}");
                 assert_eq!(sum(&it[list], |line| line.pointer(cost).unwrap()), total, "{of}");
                 let csv = rows(&finance.get(&format!("{page}.csv{query}")).await.body);
                 let costs = csv.iter().map(|row| row["cost"].parse::<Decimal>().unwrap());
                 assert_eq!(costs.sum::<Decimal>(), total, "{of}");
             }
-            let of_nobody = json(&finance.get(&format!("/unallocated/{period}.json{query}")).await);
+            let of_nobody = finance.json(&format!("/unallocated/{period}.json{query}")).await;
             assert_eq!(decimal(&of_nobody["stated"]["total"]), decimal(&all["stated"]["total"]));
             for ((line, row), shown) in lines.iter().zip(&csv).zip(shown) {
                 let stated = decimal(&line["stated"]["total"]);
@@ -642,7 +633,7 @@ async fn every_team_is_charged_the_same_on_every_page_and_file(db: PgPool) {
                 assert_eq!(read(&shown), stated, "{of}");
                 assert_eq!(read(&row["stated"]), stated, "{of}");
                 let Some(team) = line["team"].as_str() else { continue };
-                let page = json(&finance.get(&format!("/teams/{team}/{period}.json{query}")).await);
+                let page = finance.json(&format!("/teams/{team}/{period}.json{query}")).await;
                 // Its page and its statement are about the teams inside it, too.
                 let has_teams_inside = !line["stated_with_teams_inside"].is_null();
                 let stated = if has_teams_inside {
@@ -662,7 +653,7 @@ async fn every_team_is_charged_the_same_on_every_page_and_file(db: PgPool) {
                 };
                 assert_eq!(decimal(&page["stated"]["total"]), stated, "{of}");
                 let statement = format!("/teams/{team}/{period}/statement");
-                let it = json(&finance.get(&format!("{statement}.json{query}")).await);
+                let it = finance.json(&format!("{statement}.json{query}")).await;
                 for figure in ["direct", "shared"] {
                     assert_eq!(decimal(&it[figure]), decimal(&page["stated"][figure]), "{of} {figure}");
                 }

@@ -88,7 +88,7 @@ async fn a_token_is_made_shown_once_used_and_revoked(db: PgPool) {
     let answer = script.read(&token, "/spend/2026-09.json").await;
     assert_eq!(answer.status, StatusCode::OK);
     assert!(answer.headers.get(header::SET_COOKIE).is_none());
-    let json: serde_json::Value = serde_json::from_str(&answer.body).unwrap();
+    let json = answer.json();
     assert_eq!(json["total"]["amount"], "120");
     for path in [
         "/spend/2026-09.csv",
@@ -124,7 +124,7 @@ async fn one_that_is_wrong_or_over_is_answered_in_words(db: PgPool) {
         let answer = script.read(wrong, "/spend/2026-09.json").await;
         assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{wrong}");
         assert!(answer.header("www-authenticate").starts_with("Bearer"));
-        let json: serde_json::Value = serde_json::from_str(&answer.body).unwrap();
+        let json = answer.json();
         assert!(json["error"].as_str().unwrap().starts_with("This token is unknown"));
     }
     // Never a page, and never the sign-in page, whatever is accepted.

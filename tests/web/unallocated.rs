@@ -1,9 +1,7 @@
 //! What is unallocated: how much, since when, what, and who could own it.
 
-use axum::http::StatusCode;
 use gpuledger::accounts::Role;
 use gpuledger::allocation::{Account, Entry, Split, Target};
-use serde_json::Value;
 use sqlx::PgPool;
 
 use crate::support::configuration::{pool, rule, team, to_pool, to_team, write};
@@ -27,12 +25,6 @@ async fn app(db: PgPool) -> (TestLedger, TestApp) {
     (ledger, finance)
 }
 
-async fn json(app: &mut TestApp, address: &str) -> Value {
-    let answer = app.get(address).await;
-    assert_eq!(answer.status, StatusCode::OK, "{}", answer.body);
-    serde_json::from_str(&answer.body).unwrap()
-}
-
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn it_tells_how_much_is_covered_and_whose_the_rest_could_be(db: PgPool) {
     let (ledger, mut finance) = app(db).await;
@@ -47,7 +39,7 @@ async fn it_tells_how_much_is_covered_and_whose_the_rest_could_be(db: PgPool) {
     ];
     write(&mut db, entries).await;
 
-    let it = json(&mut finance, "/unallocated/2026-09.json").await;
+    let it = finance.json("/unallocated/2026-09.json").await;
     let coverage = &it["coverage"];
     for (name, amount) in
         [("total", "140"), ("direct", "90"), ("shared", "0"), ("unallocated", "50"), ("covered", "0.642857")]
@@ -116,7 +108,7 @@ async fn pools_that_nobody_shares_are_unallocated_and_no_rule_is_offered_for_the
         rule(2, "", "", Target::Labels),
     ];
     write(&mut db, entries).await;
-    let it = json(&mut finance, "/unallocated/2026-09.json").await;
+    let it = finance.json("/unallocated/2026-09.json").await;
     assert_eq!((&it["coverage"]["unallocated"], &it["coverage"]["undivided"]), (&"50".into(), &"40".into()));
     assert_eq!((&it["coverage"]["direct"], &it["coverage"]["shared"]), (&"90".into(), &"0".into()));
     let page = finance.get(PAGE).await.body;
@@ -155,7 +147,7 @@ async fn a_credit_that_nobody_owns_hides_no_charge(db: PgPool) {
     write(&mut db, vec![team("vision"), rule(1, "tag:team", "vision", to_team("vision"))]).await;
     let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
 
-    let it = json(&mut finance, "/unallocated/2026-09.json").await;
+    let it = finance.json("/unallocated/2026-09.json").await;
     let coverage = &it["coverage"];
     assert_eq!((&coverage["unallocated"], &coverage["covered"]), (&"0".into(), &"0.500000".into()));
     assert_eq!(coverage["unallocated_gross"], serde_json::json!({"charges": "100", "credits": "-100"}));
@@ -172,7 +164,7 @@ async fn a_credit_that_nobody_owns_hides_no_charge(db: PgPool) {
         ("account=s1", "0.666667", ["100", "0"]),
         ("tag:team=c", "0.000000", ["0", "-100"]),
     ] {
-        let it = json(&mut finance, &format!("/unallocated/2026-09.json?{filter}")).await;
+        let it = finance.json(&format!("/unallocated/2026-09.json?{filter}")).await;
         assert_eq!(it["coverage"]["covered"], covered, "{filter}");
         let described = &it["coverage"]["unallocated_gross"];
         assert_eq!([&described["charges"], &described["credits"]], gross, "{filter}");
