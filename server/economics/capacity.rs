@@ -191,10 +191,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    fn number(text: &str) -> Decimal {
-        text.parse().unwrap()
-    }
+    use crate::money::number;
 
     fn demand(hours: &str, growth: &str) -> Demand {
         Demand { hours_per_month: number(hours), monthly_growth: number(growth), ..Demand::default() }

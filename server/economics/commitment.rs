@@ -153,10 +153,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    fn number(text: &str) -> Decimal {
-        text.parse().unwrap()
-    }
+    use crate::money::number;
 
     fn commitment(hourly: &str, years: i64) -> Commitment {
         Commitment { hourly: number(hourly), years: years.into(), ..Commitment::default() }

@@ -111,3 +111,9 @@ impl<'de> Deserialize<'de> for Decimal {
 pub fn from_cell<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Decimal, D::Error> {
     String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
 }
+
+/// A decimal as tests write it.
+#[cfg(test)]
+pub(crate) fn number(text: &str) -> Decimal {
+    text.parse().unwrap()
+}

@@ -203,11 +203,11 @@ mod tests {
     use super::super::entry::Entry;
     use super::super::sheet::Kind;
     use super::super::summary::{MonthSummary, owned_hours};
-    use super::super::testing::{asset_register, entry, month, number, of_a, try_entry};
+    use super::super::testing::{asset_register, entry, month, of_a, try_entry};
     use super::*;
     use crate::accelerator::{accelerator_hours, recognize};
     use crate::billing::{self, Charge, PricingCategory, Step};
-    use crate::money::{Currency, Decimal};
+    use crate::money::{Currency, Decimal, number};
 
     /// Two days of a node of eight, a person, a thing that was sold.
     fn small() -> AssetRegister {

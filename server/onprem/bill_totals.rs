@@ -195,9 +195,9 @@ pub(super) fn feed(hash: &mut Sha256, value: &impl Serialize) {
 #[cfg(test)]
 mod tests {
     use super::super::sheet::Kind;
-    use super::super::testing::{entry, month, number, of_a};
+    use super::super::testing::{entry, month, of_a};
     use super::*;
-    use crate::money::Decimal;
+    use crate::money::{Decimal, number};
 
     fn asset_register(cluster: &str, more: &[(Kind, &str)]) -> AssetRegister {
         let mut asset_register = of_a(more.iter().map(|(kind, pairs)| entry(*kind, pairs)));

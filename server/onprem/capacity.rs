@@ -163,10 +163,7 @@ fn more(demand: &Demand, gpus: u32, full: Full, month: BillingMonth) -> Result<O
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn number(text: &str) -> Decimal {
-        text.parse().unwrap()
-    }
+    use crate::money::number;
 
     fn month(text: &str) -> BillingMonth {
         text.parse().unwrap()

@@ -125,6 +125,7 @@ mod tests {
     use super::*;
     use crate::economics::Verdict;
     use crate::economics::owning::Hours;
+    use crate::money::number;
     use crate::onprem::asset_register::AssetRegister;
     use crate::onprem::start::Start;
     use crate::onprem::system::systems;
@@ -144,10 +145,6 @@ mod tests {
         );
         let start = Start::read(&texts).unwrap();
         AssetRegister { entries: (1..).zip(start.entries()).collect() }
-    }
-
-    fn number(text: &str) -> Decimal {
-        text.parse().unwrap()
     }
 
     #[test]

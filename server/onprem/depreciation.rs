@@ -196,12 +196,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::money::number;
 
     fn day(text: &str) -> NaiveDate {
-        text.parse().unwrap()
-    }
-
-    fn number(text: &str) -> Decimal {
         text.parse().unwrap()
     }
 

@@ -228,8 +228,9 @@ fn totals(amounts: &[AmountImpact]) -> Vec<TotalImpact> {
 #[cfg(test)]
 mod tests {
     use super::super::sheet::Kind;
-    use super::super::testing::{asset_register, entry, month, number, of_a};
+    use super::super::testing::{asset_register, entry, month, of_a};
     use super::*;
+    use crate::money::number;
 
     fn before_after(before: &AssetRegister, after: &AssetRegister) -> RegisterBeforeAfter {
         let side = |asset_register: &AssetRegister| RegisterState {

@@ -68,29 +68,26 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    fn decimal(text: &str) -> Decimal {
-        text.parse().unwrap()
-    }
+    use crate::money::number;
 
     #[test]
     fn installments_are_those_of_the_textbook() {
         // 100,000 at 6 % over a year: 8,606.64 a month.
-        let loan = Loan::new(decimal("100000"), decimal("0.06"), 12).unwrap();
+        let loan = Loan::new(number("100000"), number("0.06"), 12).unwrap();
         let first = loan.installment(1).unwrap();
-        assert_eq!(first.interest, decimal("500.00"));
-        assert_eq!(first.principal, decimal("8106.64"));
+        assert_eq!(first.interest, number("500.00"));
+        assert_eq!(first.principal, number("8106.64"));
         let last = loan.installment(12).unwrap();
         assert_eq!(last.left, Decimal::ZERO);
-        assert_eq!(last.principal + last.interest, decimal("8606.69"));
+        assert_eq!(last.principal + last.interest, number("8606.69"));
         assert_eq!(loan.installment(13), None);
         assert_eq!(loan.installment(0), None);
-        assert_eq!(Loan::new(decimal("100000"), decimal("0.06"), 0), None);
+        assert_eq!(Loan::new(number("100000"), number("0.06"), 0), None);
     }
 
     #[test]
     fn without_interest_each_month_pays_its_part() {
-        let loan = Loan::new(decimal("100"), Decimal::ZERO, 3).unwrap();
+        let loan = Loan::new(number("100"), Decimal::ZERO, 3).unwrap();
         let parts: Vec<String> = loan.installments().map(|it| it.principal.to_string()).collect();
         assert_eq!(parts, ["33.33", "33.33", "33.34"]);
     }

@@ -5,17 +5,12 @@ use std::collections::BTreeMap;
 use super::asset_register::AssetRegister;
 use super::entry::Entry;
 use super::sheet::{Kind, RefusedCell, read};
-use crate::money::Decimal;
 use crate::period::BillingMonth;
 
 const CLUSTER: &str = "handle=a|name=A|site=fra|since=2026-01-01|downtime=0|utilization=100";
 const ASSET: &str = "cluster=a|name=node|accelerator=H100 SXM|accelerators=8|count=2|price=36500\
                      |in_service=2026-01-01|life_months=12";
 const OF_A: &str = "cluster=a|name=x|role=ops|first=2026-01|month=2026-01";
-
-pub fn number(text: &str) -> Decimal {
-    text.parse().unwrap()
-}
 
 pub fn month(text: &str) -> BillingMonth {
     text.parse().unwrap()

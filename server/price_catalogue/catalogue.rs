@@ -192,12 +192,9 @@ fn median(mut amounts: Vec<Decimal>) -> Option<Decimal> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::money::number;
 
     fn day(text: &str) -> NaiveDate {
-        text.parse().unwrap()
-    }
-
-    fn number(text: &str) -> Decimal {
         text.parse().unwrap()
     }
 

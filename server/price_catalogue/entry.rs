@@ -210,7 +210,7 @@ pub fn edits_of_removal(entries: &Entries, offer: &str) -> Vec<Edit> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::money::Decimal;
+    use crate::money::{Decimal, number};
 
     fn shipped() -> Price {
         let found = Catalogue::shipped().listed().iter().find(|it| it.price.sku == "p5.48xlarge");
@@ -225,10 +225,6 @@ mod tests {
         entries.catalogue().find(&shipped().offer()).map(|it| it.price.amount)
     }
 
-    fn amount(text: &str) -> Decimal {
-        text.parse().unwrap()
-    }
-
     #[test]
     fn a_file_that_was_read_already_changes_nothing() {
         let none = Entries::default();
@@ -237,7 +233,7 @@ mod tests {
         assert_eq!(edits.len(), 1);
         assert_eq!(edits[0].held, Some(shipped()));
         let with = none.edited(&edits);
-        assert_eq!(holds(&with), Some(amount("7")));
+        assert_eq!(holds(&with), Some(number("7")));
         assert_eq!(edits_of_file(&with, vec![at("7", "2026-11-01")]), []);
     }
 
@@ -248,12 +244,12 @@ mod tests {
         let first = none.edited(&edits_of_replacement(&none, &offer, at("6", "2026-11-01")));
         assert_eq!(
             (holds(&first), first.catalogue().find(&offer).unwrap().others.len()),
-            (Some(amount("6")), 1)
+            (Some(number("6")), 1)
         );
         let second = first.edited(&edits_of_replacement(&first, &offer, at("6", "2026-10-01")));
         assert_eq!(
             (holds(&second), second.said.len()),
-            (Some(amount("6")), 2),
+            (Some(number("6")), 2),
             "what was shipped is gone with it"
         );
         let other = Price { region: "eu-west-1".into(), ..at("6", "2026-11-01") };
@@ -272,10 +268,10 @@ mod tests {
         assert_eq!(edits_of_removal(&removed, &offer), []);
         let entered = edits_of_file(&removed, vec![at("5", "2026-11-01")]);
         let with = removed.edited(&entered);
-        assert_eq!(holds(&with), Some(amount("5")));
+        assert_eq!(holds(&with), Some(number("5")));
         let back: Vec<Edit> = removal.into_iter().map(Edit::undone).collect();
         assert_eq!(with.conflicts(&back), Vec::<String>::new());
-        assert_eq!(holds(&with.edited(&back)), Some(amount("5")));
+        assert_eq!(holds(&with.edited(&back)), Some(number("5")));
         let back_too: Vec<Edit> = entered.into_iter().map(Edit::undone).collect();
         assert_eq!(with.edited(&back_too).edited(&back), none);
         assert_eq!(none.conflicts(&back).len(), 1, "what is not there cannot be undone");

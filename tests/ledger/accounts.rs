@@ -3,11 +3,7 @@
 use gpuledger::ledger::{Decision, Published, Status, publish};
 use sqlx::PgPool;
 
-use crate::support::{Focus, TestLedger, now};
-
-fn dec(text: &str) -> gpuledger::money::Decimal {
-    text.parse().unwrap()
-}
+use crate::support::{Focus, TestLedger, now, number};
 
 const ACCOUNT: &str = "/providers/Microsoft.Billing/billingAccounts/5b1e-aa:91f0_2019-05-31";
 const STORED: &str = "5b1e-aa:91f0_2019-05-31";
@@ -32,7 +28,7 @@ async fn two_billing_profiles_of_azure_are_two_scopes(db: PgPool) {
     assert_eq!(corrected.message.as_deref(), Some("replaces import 1"));
     assert_eq!(
         (ledger.billed(&a, "2026-09").await, ledger.billed(&b, "2026-09").await),
-        (dec("11"), dec("20"))
+        (number("11"), number("20"))
     );
     ledger.assert_balanced().await;
 }
@@ -48,24 +44,24 @@ async fn month_of_a_whole_azure_account_does_not_count_beside_its_profiles_unask
     let message = report.message.unwrap();
     assert!(message.contains(&format!("Microsoft {STORED} 2026-09: import {before}")), "{message}");
     assert!(message.contains(&format!("This file calls it Microsoft {profile}")), "{message}");
-    assert_eq!(ledger.billed(STORED, "2026-09").await, dec("30"));
-    assert_eq!(ledger.billed(&profile, "2026-09").await, dec("0"));
+    assert_eq!(ledger.billed(STORED, "2026-09").await, number("30"));
+    assert_eq!(ledger.billed(&profile, "2026-09").await, number("0"));
 
     let mut db = ledger.db.acquire().await.unwrap();
     let delivery = report.delivery.unwrap();
     let published = publish(&mut db, delivery, Some(Decision::Replace), None, "test", now()).await.unwrap();
     assert!(matches!(published, Published::At(_)));
-    assert_eq!(ledger.billed(STORED, "2026-09").await, dec("0"));
-    assert_eq!(ledger.billed(&profile, "2026-09").await, dec("10"));
+    assert_eq!(ledger.billed(STORED, "2026-09").await, number("0"));
+    assert_eq!(ledger.billed(&profile, "2026-09").await, number("10"));
     // The other profile meets nothing that counts there any more, and takes its place as well.
     let other = ledger.deliver("b.csv", azure("ZZ99", "20")).await;
     assert_eq!(other.status, Status::Loaded);
-    assert_eq!(ledger.billed(&format!("{STORED}/zz99"), "2026-09").await, dec("20"));
+    assert_eq!(ledger.billed(&format!("{STORED}/zz99"), "2026-09").await, number("20"));
     ledger.assert_balanced().await;
     ledger.undo(delivery).await;
-    assert_eq!(ledger.billed(STORED, "2026-09").await, dec("0"), "beside a profile it would count twice");
+    assert_eq!(ledger.billed(STORED, "2026-09").await, number("0"), "beside a profile it would count twice");
     ledger.undo(other.delivery.unwrap()).await;
-    assert_eq!(ledger.billed(STORED, "2026-09").await, dec("30"), "exactly what was there");
+    assert_eq!(ledger.billed(STORED, "2026-09").await, number("30"), "exactly what was there");
     ledger.assert_balanced().await;
 }
 
@@ -128,7 +124,7 @@ async fn month_under_a_former_name_of_its_provider_is_asked_about(db: PgPool) {
     assert!(report.message.unwrap().contains("CoreWeave, Inc. a1 2026-09"));
     let mut db = ledger.db.acquire().await.unwrap();
     publish(&mut db, report.delivery.unwrap(), Some(Decision::Replace), None, "test", now()).await.unwrap();
-    assert_eq!(ledger.billed("a1", "2026-09").await, dec("11"));
+    assert_eq!(ledger.billed("a1", "2026-09").await, number("11"));
     ledger.assert_balanced().await;
 }
 
@@ -140,6 +136,6 @@ async fn a_provider_is_one_scope_in_every_spelling(db: PgPool) {
         let report = ledger.deliver(&format!("{at}.csv"), file.text().replace("NeoCloud", name)).await;
         assert_eq!(report.status, Status::Loaded, "{name}");
     }
-    assert_eq!(ledger.billed("a1", "2026-09").await, dec("13"));
+    assert_eq!(ledger.billed("a1", "2026-09").await, number("13"));
     ledger.assert_balanced().await;
 }

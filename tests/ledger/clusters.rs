@@ -18,7 +18,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use sqlx::PgPool;
 
-use crate::support::{Focus, TestLedger};
+use crate::support::{Focus, TestLedger, number};
 
 const TODAY: &str = "2026-05-11";
 
@@ -28,10 +28,6 @@ fn day(text: &str) -> NaiveDate {
 
 fn now() -> DateTime<Utc> {
     format!("{TODAY}T09:00:00Z").parse().unwrap()
-}
-
-fn number(text: &str) -> Decimal {
-    text.parse().unwrap()
 }
 
 fn usd() -> Currency {

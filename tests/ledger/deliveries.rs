@@ -4,11 +4,7 @@ use gpuledger::ledger;
 use gpuledger::ledger::{Decision, Published, Status, WhenUnsure, publish};
 use sqlx::PgPool;
 
-use crate::support::{Focus, TestLedger, now};
-
-fn dec(text: &str) -> gpuledger::money::Decimal {
-    text.parse().unwrap()
-}
+use crate::support::{Focus, TestLedger, now, number};
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn a_later_delivery_of_a_month_replaces_the_earlier_one(db: PgPool) {
@@ -25,9 +21,9 @@ async fn a_later_delivery_of_a_month_replaces_the_earlier_one(db: PgPool) {
     let report = ledger.deliver("second.csv", &second).await;
 
     assert_eq!(report.status, Status::Loaded);
-    assert_eq!(ledger.billed("acme", "2026-09").await, dec("11.75"));
+    assert_eq!(ledger.billed("acme", "2026-09").await, number("11.75"));
     ledger.undo(report.delivery.unwrap()).await;
-    assert_eq!(ledger.billed("acme", "2026-09").await, dec("10.50"));
+    assert_eq!(ledger.billed("acme", "2026-09").await, number("10.50"));
     ledger.assert_balanced().await;
 }
 
@@ -39,9 +35,9 @@ async fn the_same_bytes_count_once_and_load_again_after_undo(db: PgPool) {
     let again = ledger.deliver("b.csv", &file).await;
     assert_eq!((again.status, again.delivery), (Status::Duplicate, first.delivery));
     ledger.undo(first.delivery.unwrap()).await;
-    assert_eq!(ledger.billed("acme", "2026-09").await, dec("0"));
+    assert_eq!(ledger.billed("acme", "2026-09").await, number("0"));
     assert_eq!(ledger.deliver("c.csv", &file).await.status, Status::Loaded);
-    assert_eq!(ledger.billed("acme", "2026-09").await, dec("10.50"));
+    assert_eq!(ledger.billed("acme", "2026-09").await, number("10.50"));
     ledger.assert_balanced().await;
 }
 
@@ -62,13 +58,13 @@ async fn a_delivery_that_lacks_what_it_would_replace_waits_for_a_word(db: PgPool
     assert_eq!(report.status, Status::Waiting);
     let message = report.message.unwrap();
     assert!(message.contains("sub-accounts s1") && message.contains("days 2026-09-05"), "{message}");
-    assert_eq!(ledger.billed("acme", "2026-09").await, dec("30"));
+    assert_eq!(ledger.billed("acme", "2026-09").await, number("30"));
 
     let mut db = ledger.db.acquire().await.unwrap();
     let delivery = report.delivery.unwrap();
     let published = publish(&mut db, delivery, Some(Decision::Add), None, "test", now()).await.unwrap();
     assert!(matches!(published, Published::At(_)));
-    assert_eq!(ledger.billed("acme", "2026-09").await, dec("51"));
+    assert_eq!(ledger.billed("acme", "2026-09").await, number("51"));
     ledger.assert_balanced().await;
 }
 
@@ -91,7 +87,7 @@ async fn the_command_line_keeps_nothing_of_what_it_must_ask_about(db: PgPool) {
 
     let report = ledger.import(&[part], Some(Decision::Replace), WhenUnsure::Discard).await.pop().unwrap();
     assert_eq!(report.status, Status::Loaded);
-    assert_eq!(ledger.billed("acme", "2026-09").await, dec("21"));
+    assert_eq!(ledger.billed("acme", "2026-09").await, number("21"));
     ledger.assert_balanced().await;
 }
 
@@ -101,12 +97,12 @@ async fn slices_add_up_and_each_replaces_only_itself(db: PgPool) {
     let slice = |at: &str, cost: &str| Focus::new().hour("acme", "s1", at, cost, "vision").slice();
     ledger.deliver("0001.csv", slice("2026-09-05T10", "10")).await;
     ledger.deliver("0002.csv", slice("2026-09-05T11", "20")).await;
-    assert_eq!(ledger.billed("acme", "2026-09").await, dec("30"));
+    assert_eq!(ledger.billed("acme", "2026-09").await, number("30"));
     let again = ledger.deliver("0001.csv", slice("2026-09-05T10", "11")).await;
     assert_eq!(again.status, Status::Loaded);
-    assert_eq!(ledger.billed("acme", "2026-09").await, dec("31"));
+    assert_eq!(ledger.billed("acme", "2026-09").await, number("31"));
     ledger.undo(again.delivery.unwrap()).await;
-    assert_eq!(ledger.billed("acme", "2026-09").await, dec("30"));
+    assert_eq!(ledger.billed("acme", "2026-09").await, number("30"));
 
     let paths = [
         ledger.file("0003.csv", slice("2026-09-06T10", "1")),
@@ -114,7 +110,7 @@ async fn slices_add_up_and_each_replaces_only_itself(db: PgPool) {
     ];
     let reports = ledger.import(&paths, None, WhenUnsure::Wait).await;
     assert!(reports.iter().all(|report| report.status == Status::Loaded));
-    assert_eq!(ledger.billed("acme", "2026-09").await, dec("33"));
+    assert_eq!(ledger.billed("acme", "2026-09").await, number("33"));
     ledger.assert_balanced().await;
 }
 
@@ -128,7 +124,7 @@ async fn a_slice_beside_a_statement_of_the_whole_month_is_asked_about(db: PgPool
     assert!(slice.message.unwrap().contains("has the whole month"));
     let mut db = ledger.db.acquire().await.unwrap();
     publish(&mut db, slice.delivery.unwrap(), Some(Decision::Replace), None, "test", now()).await.unwrap();
-    assert_eq!(ledger.billed("acme", "2026-09").await, dec("10"));
+    assert_eq!(ledger.billed("acme", "2026-09").await, number("10"));
     ledger.assert_balanced().await;
 }
 
@@ -155,7 +151,7 @@ async fn a_superseded_file_loads_again_and_says_whose_place_it_takes(db: PgPool)
     assert_eq!(second.message.as_deref(), Some("replaces import 1"));
     let again = ledger.deliver("good.csv", &good).await;
     assert_eq!(again.status, Status::Loaded);
-    assert_eq!(ledger.billed("acme", "2026-09").await, dec("10"));
+    assert_eq!(ledger.billed("acme", "2026-09").await, number("10"));
     ledger.assert_balanced().await;
 }
 
@@ -168,7 +164,7 @@ async fn what_a_page_says_of_an_undo_is_what_the_undo_does(db: PgPool) {
     ledger.deliver("0003.csv", slice("2026-09-05T12", "30")).await;
     let mut db = ledger.db.acquire().await.unwrap();
     let effect = gpuledger::report::effects(&mut db, first).await.unwrap().pop().unwrap();
-    assert_eq!((effect.now, effect.without), (dec("60"), dec("50")));
+    assert_eq!((effect.now, effect.without), (number("60"), number("50")));
     ledger.undo(first).await;
     assert_eq!(ledger.billed("acme", "2026-09").await, effect.without);
 }
@@ -196,7 +192,7 @@ async fn two_files_of_one_month_chosen_together_are_asked_about(db: PgPool) {
     let b = ledger.file("b.csv", Focus::new().hour("acme", "s1", "2026-09-05T11", "20", "vision"));
     let reports = ledger.import(&[a, b], None, WhenUnsure::Wait).await;
     assert!(reports.iter().all(|report| report.status == Status::Waiting));
-    assert_eq!(ledger.billed("acme", "2026-09").await, dec("0"));
+    assert_eq!(ledger.billed("acme", "2026-09").await, number("0"));
     ledger.assert_balanced().await;
 }
 
@@ -218,7 +214,7 @@ async fn a_page_can_be_asked_as_of_a_sequence(db: PgPool) {
         };
         totals.push(Answers::default().priced_spend(&mut db, &question).await.unwrap().total.unwrap().amount);
     }
-    assert_eq!(totals, [dec("10"), dec("12"), dec("12")]);
+    assert_eq!(totals, [number("10"), number("12"), number("12")]);
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -236,7 +232,7 @@ async fn what_an_interrupted_import_left_is_swept_and_never_counted(db: PgPool) 
     .execute(&ledger.db)
     .await
     .unwrap();
-    assert_eq!(ledger.billed("acme", "2026-09").await, dec("10"));
+    assert_eq!(ledger.billed("acme", "2026-09").await, number("10"));
     let mut db = ledger.db.acquire().await.unwrap();
     assert_eq!(ledger::sweep(&mut db).await.unwrap(), 1);
     let rows: i64 = sqlx::query_scalar("select count(*) from charges").fetch_one(&ledger.db).await.unwrap();
@@ -294,7 +290,7 @@ async fn what_was_handed_in_first_does_not_silently_replace_what_came_later(db: 
     assert_eq!(report.status, Status::Waiting);
     let message = report.message.unwrap();
     assert!(message.contains(&format!("import {later} was uploaded later than this one")), "{message}");
-    assert_eq!(ledger.billed("acme", "2026-09").await, dec("11"));
+    assert_eq!(ledger.billed("acme", "2026-09").await, number("11"));
     ledger.assert_balanced().await;
 }
 
@@ -313,11 +309,11 @@ async fn one_with_more_rejected_rows_is_asked_about(db: PgPool) {
     assert_eq!(report.status, Status::Waiting);
     let message = report.message.unwrap();
     assert!(message.contains("more rows are missing than in import 1: 2 here, 1 there"), "{message}");
-    assert_eq!(ledger.billed("acme", "2026-09").await, dec("10"));
+    assert_eq!(ledger.billed("acme", "2026-09").await, number("10"));
     // As many or fewer is no loss.
     assert_eq!(ledger.deliver("same.csv", with(1, "12")).await.status, Status::Loaded);
     assert_eq!(ledger.deliver("none.csv", with(0, "13")).await.status, Status::Loaded);
-    assert_eq!(ledger.billed("acme", "2026-09").await, dec("13"));
+    assert_eq!(ledger.billed("acme", "2026-09").await, number("13"));
     ledger.assert_balanced().await;
 }
 
@@ -330,9 +326,9 @@ async fn two_halves_are_not_replaced_by_each_other(db: PgPool) {
     let reports = ledger.import(&paths, Some(Decision::Replace), WhenUnsure::Discard).await;
     assert!(reports.iter().all(|report| report.status == Status::Waiting && report.delivery.is_none()));
     assert!(reports[0].message.as_ref().unwrap().contains("only the last would be active"));
-    assert_eq!(ledger.billed("acme", "2026-09").await, dec("0"));
+    assert_eq!(ledger.billed("acme", "2026-09").await, number("0"));
     let reports = ledger.import(&paths, Some(Decision::Add), WhenUnsure::Discard).await;
     assert!(reports.iter().all(|report| report.status == Status::Loaded));
-    assert_eq!(ledger.billed("acme", "2026-09").await, dec("30"));
+    assert_eq!(ledger.billed("acme", "2026-09").await, number("30"));
     ledger.assert_balanced().await;
 }

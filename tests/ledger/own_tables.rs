@@ -3,11 +3,7 @@
 use gpuledger::ledger::{self, Decision, Ended, Status, WhenUnsure};
 use sqlx::{Acquire as _, PgPool};
 
-use crate::support::{Focus, TestLedger};
-
-fn dec(text: &str) -> gpuledger::money::Decimal {
-    text.parse().unwrap()
-}
+use crate::support::{Focus, TestLedger, number};
 
 /// A bill of two months, as large as it takes, each with this many rows.
 fn large(rows: usize, cost: &str) -> Focus {
@@ -61,7 +57,7 @@ async fn large_import_fills_tables_of_its_own_and_counts_like_any_other(db: PgPo
     let shared = "select count(*) from monthly_costs where delivery_id = 2 and tableoid in
                   ('monthly_costs_2026_08'::regclass, 'monthly_costs_2026_09'::regclass)";
     assert_eq!(sqlx::query_scalar::<_, i64>(shared).fetch_one(&ledger.db).await.unwrap(), 0);
-    assert_eq!(ledger.billed("acme", "2026-09").await, dec("15000"));
+    assert_eq!(ledger.billed("acme", "2026-09").await, number("15000"));
     ledger.assert_balanced().await;
 
     // What asks about one delivery looks into no table of another.
@@ -92,7 +88,7 @@ async fn large_import_fills_tables_of_its_own_and_counts_like_any_other(db: PgPo
     reader.rollback().await.unwrap();
 
     ledger.undo(2).await;
-    assert_eq!(ledger.billed("acme", "2026-09").await, dec("1"));
+    assert_eq!(ledger.billed("acme", "2026-09").await, number("1"));
     ledger.assert_balanced().await;
 }
 

@@ -1,14 +1,9 @@
 //! Nobody shrinks a month unseen: what an import would remove is measured, and asked about.
 
 use gpuledger::ledger::{self, Decision, Measure, Published, Status, WhenUnsure, publish};
-use gpuledger::money::Decimal;
 use sqlx::PgPool;
 
-use crate::support::{Focus, TestLedger, now};
-
-fn dec(text: &str) -> Decimal {
-    text.parse().unwrap()
-}
+use crate::support::{Focus, TestLedger, now, number};
 
 /// `nodes` machines on five days, an hour each, as the same sub-account bills them.
 fn fleet(nodes: std::ops::Range<usize>, days: std::ops::RangeInclusive<usize>) -> Focus {
@@ -58,7 +53,7 @@ async fn import_of_every_second_row_asks_before_it_replaces(db: PgPool) {
         "{message}"
     );
     assert!(!message.contains("another part"), "{message}");
-    assert_eq!(ledger.billed("acme", "2026-09").await, dec("600"));
+    assert_eq!(ledger.billed("acme", "2026-09").await, number("600"));
     ledger.assert_balanced().await;
 }
 
@@ -82,7 +77,7 @@ async fn import_without_most_of_the_cost_asks_and_names_services(db: PgPool) {
         assert!(message.contains(expected), "{message}\nlacks\n{expected}");
     }
     assert!(!message.contains("another part"), "{message}");
-    assert_eq!(ledger.billed("acme", "2026-09").await, dec("110"));
+    assert_eq!(ledger.billed("acme", "2026-09").await, number("110"));
     ledger.assert_balanced().await;
 }
 
@@ -109,7 +104,7 @@ async fn parts_of_one_export_imported_one_after_another_are_offered_to_add(db: P
         let published = publish(&mut db, delivery, Some(Decision::Add), None, "test", now()).await.unwrap();
         assert!(matches!(published, Published::At(_)));
     }
-    assert_eq!(ledger.billed("acme", "2026-09").await, dec("600"));
+    assert_eq!(ledger.billed("acme", "2026-09").await, number("600"));
     ledger.assert_balanced().await;
 }
 
@@ -150,7 +145,7 @@ async fn four_parts(ledger: &TestLedger) {
         let report = ledger.import(&[path], Some(Decision::Add), WhenUnsure::Discard).await.pop().unwrap();
         assert_eq!(report.status, Status::Loaded, "{:?}", report.message);
     }
-    assert_eq!(ledger.billed("acme", "2026-09").await, dec("600"));
+    assert_eq!(ledger.billed("acme", "2026-09").await, number("600"));
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -169,7 +164,7 @@ async fn part_that_arrives_again_is_measured_and_not_offered_to_add(db: PgPool) 
         let mut db = ledger.db.acquire().await.unwrap();
         ledger::discard(&mut db, delivery, ledger::Ended::Discarded, "").await.unwrap();
     }
-    assert_eq!(ledger.billed("acme", "2026-09").await, dec("600"));
+    assert_eq!(ledger.billed("acme", "2026-09").await, number("600"));
     ledger.assert_balanced().await;
 }
 
@@ -193,7 +188,7 @@ async fn parts_that_arrive_again_together_are_measured_and_not_offered_to_add(db
     let refused = ledger.import(&paths[..2], Some(Decision::Replace), WhenUnsure::Discard).await;
     let message = refused[0].message.as_ref().unwrap();
     assert!(message.contains("Undo the active imports and add these"), "{message}");
-    assert_eq!(ledger.billed("acme", "2026-09").await, dec("600"));
+    assert_eq!(ledger.billed("acme", "2026-09").await, number("600"));
     ledger.assert_balanced().await;
 }
 
@@ -274,7 +269,7 @@ async fn slice_that_replaces_a_whole_month_asks_with_the_amounts_and_is_remember
     assert!(message.contains("has the whole month"), "{message}");
     assert!(message.contains("75% of the billed cost (200.00 to 50.00 USD)"), "{message}");
     decide(&ledger, report.delivery.unwrap(), Decision::Replace, None).await;
-    assert_eq!(ledger.billed("acme", "2026-09").await, dec("50"));
+    assert_eq!(ledger.billed("acme", "2026-09").await, number("50"));
     let lost = open_losses(&ledger).await;
     assert!(lost.len() == 1 && lost[0].1.contains("75% of the rows (20 to 5)"), "{lost:?}");
     ledger.assert_balanced().await;
@@ -291,8 +286,8 @@ async fn slice_that_replaces_a_whole_month_leaves_slices_of_other_months(db: PgP
     let report = ledger.deliver("0002.csv", both).await;
     assert_eq!(report.status, Status::Waiting);
     decide(&ledger, report.delivery.unwrap(), Decision::Replace, None).await;
-    assert_eq!(ledger.billed("acme", "2026-09").await, dec("10"));
-    assert_eq!(ledger.billed("acme", "2026-10").await, dec("50"), "only a slice met the other");
+    assert_eq!(ledger.billed("acme", "2026-09").await, number("10"));
+    assert_eq!(ledger.billed("acme", "2026-10").await, number("50"), "only a slice met the other");
     ledger.assert_balanced().await;
 }
 
@@ -316,12 +311,12 @@ async fn limit_with_more_than_two_decimals_is_refused(db: PgPool) {
     let ledger = TestLedger::new(db);
     let mut db = ledger.db.acquire().await.unwrap();
     for text in ["0.0000000000000000000000000000000000000001", "2.505", "-1", "100.01"] {
-        assert!(!ledger::is_limit(dec(text)), "{text}");
-        assert!(ledger::set_limit(&mut db, Measure::Rows, dec(text)).await.is_err(), "{text}");
+        assert!(!ledger::is_limit(number(text)), "{text}");
+        assert!(ledger::set_limit(&mut db, Measure::Rows, number(text)).await.is_err(), "{text}");
     }
     for text in ["0", "2.5", "2.500", "99.99", "100"] {
-        assert!(ledger::is_limit(dec(text)), "{text}");
-        assert!(ledger::set_limit(&mut db, Measure::Rows, dec(text)).await.is_ok(), "{text}");
+        assert!(ledger::is_limit(number(text)), "{text}");
+        assert!(ledger::set_limit(&mut db, Measure::Rows, number(text)).await.is_ok(), "{text}");
     }
 }
 
@@ -331,7 +326,7 @@ async fn larger_part_with_other_keys_does_not_replace_a_smaller_one(db: PgPool) 
     ledger.deliver("a.csv", fleet(0..2, 1..=5)).await;
     let message = message_of(&ledger, "b.csv", fleet(2..9, 1..=5)).await;
     assert!(message.contains("looks like another part of the same export"), "{message}");
-    assert_eq!(ledger.billed("acme", "2026-09").await, dec("100"));
+    assert_eq!(ledger.billed("acme", "2026-09").await, number("100"));
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -357,7 +352,7 @@ async fn limits_decide_when_somebody_is_asked(db: PgPool) {
     let shorter = text[..=text.trim_end().rfind('\n').unwrap()].to_owned();
     {
         let mut db = ledger.db.acquire().await.unwrap();
-        ledger::set_limit(&mut db, Measure::Rows, dec("0.5")).await.unwrap();
+        ledger::set_limit(&mut db, Measure::Rows, number("0.5")).await.unwrap();
     }
     let message = message_of(&ledger, "shorter.csv", shorter).await;
     assert!(message.contains("1% of the rows (100 to 99)"), "{message}");

@@ -5,11 +5,7 @@ use gpuledger::money::Decimal;
 use gpuledger::report::{Answers, CostMetric, Filter, Grouping, Question, Variance};
 use sqlx::PgPool;
 
-use crate::support::{Focus, TestLedger};
-
-fn dec(text: &str) -> Decimal {
-    text.parse().unwrap()
-}
+use crate::support::{Focus, TestLedger, number};
 
 fn line(month: &str, item: &str, category: &str, quantity: &str, cost: &str) -> String {
     let (unit, next) =
@@ -62,27 +58,27 @@ async fn the_parts_of_a_change_sum_to_it(db: PgPool) {
     let ledger = ledger(db).await;
     let variance = ask(&ledger, Vec::new()).await;
     let parts = &variance.parts;
-    assert_eq!(parts.new, dec("50"));
-    assert_eq!(parts.gone, dec("-7.000000000000000001"));
+    assert_eq!(parts.new, number("50"));
+    assert_eq!(parts.gone, number("-7.000000000000000001"));
     // Half of 100 more, and a third of 10.
-    assert_eq!(parts.usage, dec("53.333333333333"));
-    assert_eq!(parts.price, dec("7.666666666667000000001"));
-    assert_eq!(parts.other, dec("5"));
-    assert_eq!(parts.exchange_rate, dec("0"));
+    assert_eq!(parts.usage, number("53.333333333333"));
+    assert_eq!(parts.price, number("7.666666666667000000001"));
+    assert_eq!(parts.other, number("5"));
+    assert_eq!(parts.exchange_rate, number("0"));
     let items: Vec<_> = variance.movements.iter().map(|movement| movement.item.as_str()).collect();
     assert_eq!(items, ["grows", "comes", "dearer", "leaves", "tax", "thirds"]);
     let dearer = &variance.movements[2];
-    assert_eq!((dearer.previous_price, dearer.price), (Some(dec("10")), Some(dec("11"))));
+    assert_eq!((dearer.previous_price, dearer.price), (Some(number("10")), Some(number("11"))));
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn filters_narrow_what_is_explained(db: PgPool) {
     let ledger = ledger(db).await;
     let tax = ask(&ledger, vec![Filter::keep(Grouping::Category, vec!["Tax".into()])]).await;
-    assert_eq!((tax.movements.len(), tax.parts.other), (1, dec("5")));
+    assert_eq!((tax.movements.len(), tax.parts.other), (1, number("5")));
     let without = Filter { leaves_out: true, ..Filter::keep(Grouping::Category, vec!["Tax".into()]) };
-    assert_eq!(ask(&ledger, vec![without]).await.parts.other, dec("0"));
+    assert_eq!(ask(&ledger, vec![without]).await.parts.other, number("0"));
     // Resources are known to charges only.
     let nowhere = Filter::keep(Grouping::Resource, vec![String::new()]);
-    assert_eq!(ask(&ledger, vec![nowhere]).await.parts.new, dec("50"));
+    assert_eq!(ask(&ledger, vec![nowhere]).await.parts.new, number("50"));
 }

@@ -14,3 +14,8 @@ pub use app::{TestApp, now};
 pub use http::Http;
 pub use ledger::{Focus, TestLedger};
 pub use server::{Server, gpuledger};
+
+/// A decimal as tests write it.
+pub fn number(text: &str) -> gpuledger::money::Decimal {
+    text.parse().unwrap()
+}

@@ -2,10 +2,7 @@ use super::*;
 use crate::economics::owning::{
     About, Draw, Energy, Fabric, Housing, OneOff, Other, Owning, Per, Residual, Staff, Step, Tenure,
 };
-
-fn number(text: &str) -> Decimal {
-    text.parse().unwrap()
-}
+use crate::money::number;
 
 fn found(owning: &Owning) -> Vec<(Severity, String)> {
     super::owning(owning).iter().map(|it| (it.severity, it.field.clone())).collect()

@@ -3,13 +3,10 @@ use chrono::NaiveDate;
 use super::*;
 use crate::accelerator::PARTS;
 use crate::economics::comparison::Gpus::Number;
+use crate::money::number;
 use crate::price_catalogue::{Catalogue, Tier};
 
 const H100: &str = "nvidia-h100-sxm";
-
-fn number(text: &str) -> Decimal {
-    text.parse().unwrap()
-}
 
 /// So many GPUs in each hour, in thousandths.
 fn way(paid: HowPaid, cost: &str, gpus: impl IntoIterator<Item = i64>) -> Way {

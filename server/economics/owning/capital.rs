@@ -220,10 +220,7 @@ pub fn annualized(price: Decimal, residual: Decimal, rate: Decimal, years: Decim
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn number(text: &str) -> Decimal {
-        text.parse().unwrap()
-    }
+    use crate::money::number;
 
     #[test]
     fn a_recovery_factor_pays_back_purchase_and_interest() {

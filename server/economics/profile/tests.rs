@@ -2,10 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::money::arithmetic::decimal;
-
-fn number(text: &str) -> Decimal {
-    text.parse().unwrap()
-}
+use crate::money::number;
 
 fn shape(json: &str) -> Shape {
     serde_json::from_str(json).unwrap()

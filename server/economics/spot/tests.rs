@@ -1,10 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-
-fn number(text: &str) -> Decimal {
-    text.parse().unwrap()
-}
+use crate::money::number;
 
 /// Of the worked example: 2 % an hour, a minute for a checkpoint and ten for a restart.
 fn example(instances: u32) -> Interruptions {

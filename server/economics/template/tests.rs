@@ -5,12 +5,8 @@ use crate::economics::cash::Payback;
 use crate::economics::comparison::{Comparison, LayerKind, Rate, Scenario};
 use crate::economics::egress::Rates;
 use crate::economics::file;
-use crate::money::Decimal;
 use crate::money::arithmetic::quotient;
-
-fn number(text: &str) -> Decimal {
-    text.parse().unwrap()
-}
+use crate::money::{Decimal, number};
 
 fn read(handle: &str) -> Scenario {
     file::read(template(handle).unwrap().text).unwrap()

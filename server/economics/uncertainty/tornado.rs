@@ -45,10 +45,7 @@ mod tests {
     use crate::economics::published_figures::worked_example;
     use crate::economics::uncertainty::changed;
     use crate::money::arithmetic::product;
-
-    fn number(text: &str) -> Decimal {
-        text.parse().unwrap()
-    }
+    use crate::money::number;
 
     fn input(label: &str, keys: &[&str], value: &str, low: &str, high: &str) -> Input {
         let keys = keys.iter().map(|it| (*it).to_owned()).collect();

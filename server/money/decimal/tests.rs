@@ -1,10 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-
-fn decimal(text: &str) -> Decimal {
-    text.parse().unwrap()
-}
+use crate::money::number;
 
 #[test]
 fn it_reads_what_exports_write() {
@@ -22,7 +19,7 @@ fn it_reads_what_exports_write() {
         ("16.2969321366366446274854190000", "16.2969321366366446274854190000"),
         ("000000000000000000000000000000001", "1"),
     ] {
-        assert_eq!(decimal(text).to_string(), expected, "{text}");
+        assert_eq!(number(text).to_string(), expected, "{text}");
     }
 }
 
@@ -58,16 +55,16 @@ fn it_rounds_half_to_even() {
         ("2", "2.00"),
         ("1.005001", "1.01"),
     ] {
-        assert_eq!(decimal(text).round(2).to_string(), expected, "{text}");
+        assert_eq!(number(text).round(2).to_string(), expected, "{text}");
     }
 }
 
 #[test]
 fn it_divides_for_display() {
-    assert_eq!(decimal("1").divide(decimal("3"), 6), Some(decimal("0.333333")));
-    assert_eq!(decimal("-1").divide(decimal("8"), 2), Some(decimal("-0.12")));
-    assert_eq!(decimal("100").divide(decimal("0.25"), 0), Some(decimal("400")));
-    assert_eq!(decimal("1").divide(Decimal::ZERO, 2), None);
+    assert_eq!(number("1").divide(number("3"), 6), Some(number("0.333333")));
+    assert_eq!(number("-1").divide(number("8"), 2), Some(number("-0.12")));
+    assert_eq!(number("100").divide(number("0.25"), 0), Some(number("400")));
+    assert_eq!(number("1").divide(Decimal::ZERO, 2), None);
 }
 
 fn amounts() -> impl Strategy<Value = Decimal> {
@@ -109,7 +106,7 @@ proptest! {
 
     #[test]
     fn thirty_digits_survive_printing(amount in amounts()) {
-        let again = decimal(&amount.to_string());
+        let again = number(&amount.to_string());
         prop_assert_eq!(again, amount);
         prop_assert_eq!(again.scale(), amount.scale());
     }
@@ -281,20 +278,20 @@ proptest! {
 
 #[test]
 fn what_has_no_room_is_an_error() {
-    let large = decimal("123456789012345678901234.1234567890123456789012345678901234567891");
+    let large = number("123456789012345678901234.1234567890123456789012345678901234567891");
     assert_eq!(large.checked_multiply(large), Err(TooManyDigits));
-    assert_eq!(large.checked_multiply(decimal("0.000000000001")).map(|it| it.scale()), Ok(52));
+    assert_eq!(large.checked_multiply(number("0.000000000001")).map(|it| it.scale()), Ok(52));
     let (wide, fine) = (Decimal::from_parts(ethnum::I256::MAX, 0), Decimal::new(1, 1));
     assert_eq!(wide.checked_add(Decimal::from(1)), Err(TooManyDigits));
     assert_eq!(wide.checked_add(fine), Err(TooManyDigits));
     assert_eq!(wide.cmp(&fine), Ordering::Greater);
     // A kWh of a meter times its price, a share of that, and in another currency: 27, 12 and 24 places.
     let cost =
-        decimal("99987654321098.765123456789012345").checked_multiply(decimal("0.123456789013")).unwrap();
-    let share = cost.checked_multiply(decimal("0.333333333333")).unwrap();
-    assert_eq!(share.checked_multiply(decimal("0.922276837245757239232343")), Err(TooManyDigits));
+        number("99987654321098.765123456789012345").checked_multiply(number("0.123456789013")).unwrap();
+    let share = cost.checked_multiply(number("0.333333333333")).unwrap();
+    assert_eq!(share.checked_multiply(number("0.922276837245757239232343")), Err(TooManyDigits));
     // What has room without the zeros at its end is no error.
-    let zeros = decimal("1.0000000000000000000000000000000000000000");
+    let zeros = number("1.0000000000000000000000000000000000000000");
     assert_eq!(zeros.checked_multiply(zeros), Ok(Decimal::from(1)));
     assert_eq!(large.checked_multiply(zeros), Ok(large));
 }

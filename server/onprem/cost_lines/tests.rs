@@ -8,10 +8,10 @@ use proptest::prelude::*;
 use super::super::entry::{Asset, Event, EventKind, Paid};
 use super::super::sheet::Kind;
 use super::super::summary::{MonthSummary, owned_hours};
-use super::super::testing::{asset_register, entry, month, number, of_a};
+use super::super::testing::{asset_register, entry, month, of_a};
 use super::super::{AssetRegister, Entry, problems};
 use super::*;
-use crate::money::{Currency, Decimal};
+use crate::money::{Currency, Decimal, number};
 use crate::period::BillingMonth;
 
 /// `Purchase 73000 0; Depreciation 0 6200.00`: each component with billed and effective cost.

@@ -3,8 +3,9 @@
 use proptest::prelude::*;
 
 use super::super::entry::Entry;
-use super::super::testing::{entry, number, texts, try_entry};
+use super::super::testing::{entry, texts, try_entry};
 use super::*;
+use crate::money::number;
 
 /// A file of these entries, as text.
 fn file_of(kind: Kind, entries: &[Entry]) -> Vec<u8> {

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::money::number;
 use crate::price_catalogue::{Catalogue, Mark, shipped};
 
 fn about(supplier: &str) -> About {
@@ -12,10 +13,6 @@ fn about(supplier: &str) -> About {
         source: "a file".into(),
         today: "2026-11-22".parse().unwrap(),
     }
-}
-
-fn number(text: &str) -> Decimal {
-    text.parse().unwrap()
 }
 
 const SKYPILOT: &str =

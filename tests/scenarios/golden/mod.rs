@@ -14,12 +14,10 @@ use std::collections::BTreeMap;
 
 use gpuledger::money::Decimal;
 
+use crate::support::number;
+
 /// The id of a figure, and what the product makes of it.
 type Computed = (&'static str, Decimal);
-
-fn number(text: &str) -> Decimal {
-    text.parse().unwrap()
-}
 
 fn computed() -> BTreeMap<&'static str, Decimal> {
     let all = [

@@ -13,10 +13,7 @@ use crate::economics::profile::{Level, Order, Shape};
 use crate::economics::published_figures::{complete_example, worked_example};
 use crate::economics::spot::Interruptions;
 use crate::money::arithmetic::{count, decimal};
-
-fn number(text: &str) -> Decimal {
-    text.parse().unwrap()
-}
+use crate::money::number;
 
 fn flat(gpus: i64, hours_per_day: u32) -> Shape {
     Shape::Flat { gpus: gpus.into(), hours_per_day }
