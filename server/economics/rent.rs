@@ -3,7 +3,7 @@
 //! - an hour of one accelerator = price of the instance ÷ accelerators in it
 //! - cost = accelerators × hours × price
 //! - hours that an amount buys = amount ÷ price
-//! - discount = 1 − price ÷ list price; what was paid before one = saved ÷ share that was saved
+//! - discount = 1 − price ÷ list price
 //! - downtime of a year = 365 × 1,440 × (1 − availability), in minutes
 
 use crate::money::Decimal;
@@ -37,11 +37,6 @@ pub fn discounted(list: Decimal, discount: Decimal) -> Decimal {
     product(&[list, one() - discount])
 }
 
-/// What was paid before a saving that was so large a share of it. None for no share.
-pub fn before_saving(saved: Decimal, share: Decimal) -> Option<Decimal> {
-    quotient(saved, share)
-}
-
 /// Minutes of a year in which something with this availability may be down.
 pub fn downtime(availability: Decimal) -> Decimal {
     product(&[MINUTES_PER_YEAR.into(), one() - availability])
@@ -62,10 +57,7 @@ pub fn downtime_in_words(availability: Decimal) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn number(text: &str) -> Decimal {
-        text.parse().unwrap()
-    }
+    use crate::money::number;
 
     #[test]
     fn instances_are_rented_by_the_hour() {
@@ -80,7 +72,6 @@ mod tests {
         assert_eq!(discounted(number("12.29"), number("0.7")), number("3.687"));
         assert_eq!(discount(number("3.687"), number("12.29")), Some(number("0.7")));
         assert_eq!(discount(one(), Decimal::ZERO), None);
-        assert_eq!(before_saving(71.into(), number("0.71")), Some(100.into()));
     }
 
     #[test]

@@ -3,7 +3,6 @@
 //! - money for a million tokens = price of a GPU-hour × GPUs ÷ (3,600 × tokens a second × duty) × 10^6, where duty is the
 //!   share of the hours in which they are busy. Reading a prompt and writing an answer have rates of their own, and so
 //!   prices
-//! - spend = GPU-hours × price; the hours that work takes are input ÷ (3,600 × its rate × duty) + output ÷ the same
 //! - scaled to zero, only the hours that it runs are paid: hours × GPUs × price ÷ tokens
 //! - volume from which on serving oneself costs less than an interface = fixed cost of a month ÷ (its price of a million
 //!   − what a million costs besides); none where the interface is no dearer
@@ -14,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::check::{self, Finding, Refused};
 use super::figure::{Figure, Unit, figure, term};
 use crate::money::Decimal;
-use crate::money::arithmetic::{ceiling, count, one, product, quotient};
+use crate::money::arithmetic::{count, one, product, quotient};
 
 /// Tokens in the unit that they are priced by.
 const MILLION: i64 = 1_000_000;
@@ -48,15 +47,6 @@ pub struct ServingCost {
     /// None where prompts are not counted.
     pub input: Option<Figure>,
     pub warnings: Vec<Finding>,
-}
-
-/// Tokens of a month.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Tokens {
-    pub output: Decimal,
-    #[serde(default)]
-    pub input: Decimal,
 }
 
 /// An interface that is paid by the token, against serving at a fixed cost.
@@ -124,22 +114,6 @@ impl Serving {
         Ok(ServingCost { output, input, warnings })
     }
 
-    /// Hours in which these GPUs answer so much. None where prompts are asked about and their rate is not known.
-    pub fn hours(&self, tokens: Tokens) -> Option<Decimal> {
-        let hours = |tokens, rate| quotient(tokens, product(&[3600.into(), rate, self.duty]));
-        let input = match self.input_rate {
-            Some(rate) => hours(tokens.input, rate)?,
-            None if tokens.input.is_zero() => Decimal::ZERO,
-            None => return None,
-        };
-        Some(hours(tokens.output, self.output_rate)? + input)
-    }
-
-    /// What answering so much costs. None as for [`hours`](Self::hours).
-    pub fn spend(&self, tokens: Tokens) -> Option<Decimal> {
-        Some(product(&[self.hours(tokens)?, count(self.gpus), self.price]))
-    }
-
     /// A million tokens where they run only for so many hours, and are off else. None without tokens.
     pub fn scaled_to_zero(&self, hours: Decimal, tokens: Decimal) -> Figure {
         let paid = product(&[hours, count(self.gpus), self.price]);
@@ -155,12 +129,6 @@ impl Serving {
                 term("tokens", tokens, Unit::Tokens),
             ],
         )
-    }
-
-    /// GPUs for so many tokens of answers a second at this duty, if rates add up. None where they answer nothing.
-    pub fn gpus_for(&self, output_rate: Decimal) -> Option<Decimal> {
-        let of_one = quotient(product(&[self.output_rate, self.duty]), count(self.gpus))?;
-        quotient(output_rate, of_one).map(ceiling)
     }
 }
 
@@ -230,10 +198,7 @@ mod tests {
 
     use super::*;
     use crate::money::arithmetic::decimal;
-
-    fn number(text: &str) -> Decimal {
-        text.parse().unwrap()
-    }
+    use crate::money::number;
 
     fn serving(rate: &str, duty: &str) -> Serving {
         Serving { price: 2.into(), gpus: 1, output_rate: number(rate), input_rate: None, duty: number(duty) }
@@ -259,9 +224,6 @@ mod tests {
         let both = Serving { input_rate: Some(number("850")), ..serving("85", "1") };
         let cost = both.cost().unwrap();
         assert_eq!(cost.input.unwrap().value.unwrap().round(5), number("0.65359"));
-        let tokens = Tokens { input: 3_060_000.into(), output: 306_000.into() };
-        assert_eq!((both.hours(tokens), both.spend(tokens)), (Some(2.into()), Some(4.into())));
-        assert_eq!(serving("85", "1").hours(tokens), None);
     }
 
     #[test]
@@ -269,12 +231,6 @@ mod tests {
         let it = serving("85", "1");
         assert_eq!(it.scaled_to_zero(10.into(), 4_000_000.into()).value, Some(5.into()));
         assert_eq!(it.scaled_to_zero(10.into(), Decimal::ZERO).value, None);
-    }
-
-    #[test]
-    fn gpus_are_counted_up_for_a_rate() {
-        assert_eq!(serving("2200", "0.7").gpus_for(number("166666.67")), Some(109.into()));
-        assert_eq!(serving("2200", "1").gpus_for(Decimal::ZERO), Some(Decimal::ZERO));
     }
 
     #[test]
@@ -314,12 +270,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_price_of_a_million_times_millions_is_what_is_spent(cents in 1i64..2000, gpus in 1u32..100, rate in 1i64..100_000, duty in 1i64..=100, tokens in 1i64..1_000_000_000) {
+        fn a_million_costs_what_the_hours_do_in_which_it_is_made(cents in 1i64..2000, gpus in 1u32..100, rate in 1i64..100_000, duty in 1i64..=100, tokens in 1i64..1_000_000_000) {
             let it = Serving { price: decimal(cents, 2), gpus, output_rate: rate.into(), input_rate: None, duty: decimal(duty, 2) };
             let tokens = Decimal::from(tokens);
-            let by_price = product(&[output(&it), tokens, Decimal::new(1, 6)]);
-            let spent = it.spend(Tokens { output: tokens, input: Decimal::ZERO }).unwrap();
-            prop_assert!((by_price - spent).abs() <= product(&[spent + one(), Decimal::new(1, 9)]));
+            let hours = quotient(tokens, product(&[3600.into(), it.output_rate, it.duty])).unwrap();
+            let spent = it.scaled_to_zero(hours, tokens).value.unwrap();
+            prop_assert!((output(&it) - spent).abs() <= product(&[spent + one(), Decimal::new(1, 9)]));
         }
 
         #[test]

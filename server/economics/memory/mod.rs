@@ -105,8 +105,6 @@ pub struct Fitted {
 }
 
 impl Precision {
-    pub const ALL: [Self; 6] = [Self::Fp32, Self::Half, Self::Fp8, Self::Int8, Self::Fp4, Self::Int4];
-
     pub fn bits(self) -> u32 {
         match self {
             Self::Fp32 => 32,

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Owning;
 use crate::money::Decimal;
-use crate::money::arithmetic::{HOURS_PER_YEAR, count, decimal, one, product, quotient};
+use crate::money::arithmetic::{HOURS_PER_YEAR, count, decimal, one, product};
 
 /// kW, idle and at work, before what the room adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,11 +38,6 @@ impl Default for Draw {
     fn default() -> Self {
         Self::Node { idle_kw: decimal(21, 1), load_kw: decimal(84, 1) }
     }
-}
-
-/// What a node draws for a kW of its GPUs, by the vendor's ratings.
-pub fn node_factor(node_kw: Decimal, gpus: u32, gpu_kw: Decimal) -> Option<Decimal> {
-    quotient(node_kw, product(&[count(gpus), gpu_kw]))
 }
 
 /// Where the machines stand.
@@ -145,10 +140,8 @@ impl Owning {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn number(text: &str) -> Decimal {
-        text.parse().unwrap()
-    }
+    use crate::money::arithmetic::quotient;
+    use crate::money::number;
 
     #[test]
     fn colocation_needs_to_say_whether_it_includes_energy() {
@@ -176,10 +169,9 @@ mod tests {
 
     #[test]
     fn a_node_draws_more_than_its_gpus() {
-        let h100 = node_factor(number("10.2"), 8, number("0.7")).unwrap();
-        let a100 = node_factor(number("6.5"), 8, number("0.4")).unwrap();
-        assert_eq!((h100.round(2), a100.round(2)), (number("1.82"), number("2.03")));
-        let draw = Draw::Gpu { idle_kw: number("0.1"), load_kw: number("0.7"), node_factor: h100 };
+        let node_factor = quotient(number("10.2"), number("0.7").times(8)).unwrap();
+        assert_eq!(node_factor.round(2), number("1.82"));
+        let draw = Draw::Gpu { idle_kw: number("0.1"), load_kw: number("0.7"), node_factor };
         let (idle, load) = Owning { draw, ..Owning::default() }.node_draw();
         assert_eq!((idle.round(4), load.round(4)), (number("1.4571"), number("10.2000")));
     }

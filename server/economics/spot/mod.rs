@@ -246,12 +246,6 @@ fn hours(minutes: Decimal) -> Decimal {
     quotient(minutes, 60.into()).unwrap_or_default()
 }
 
-/// Hours between failures of so many GPUs together, of which so many failures in so many days are known. None without
-/// failures.
-pub fn between_failures(failures: u32, days: Decimal) -> Option<Decimal> {
-    quotient(product(&[days, 24.into()]), count(failures))
-}
-
 impl Spot {
     /// What an hour of useful work costs, and whether that is worth it.
     ///

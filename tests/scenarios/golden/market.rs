@@ -6,7 +6,7 @@ use gpuledger::economics::commitment::Commitment;
 use gpuledger::economics::owning::{Fabric, Purchase};
 use gpuledger::economics::published_figures::first_example_of_spot;
 use gpuledger::economics::rent;
-use gpuledger::economics::spot::{Interruptions, Spot, between_failures};
+use gpuledger::economics::spot::{Interruptions, Spot};
 use gpuledger::money::Decimal;
 use gpuledger::money::arithmetic::{count, product, quotient};
 
@@ -29,6 +29,11 @@ fn discount(price: &str, list: &str) -> Decimal {
 fn example(instances: u32) -> Interruptions {
     let (pause_minutes, restart_minutes) = (1.into(), 10.into());
     Interruptions { pause_minutes, restart_minutes, instances, ..first_example_of_spot() }
+}
+
+/// Hours between 419 failures in 54 days.
+fn between_failures() -> Decimal {
+    quotient(gpu_hours(1, 54.into(), 1.into()), 419.into()).unwrap()
 }
 
 fn factor(hours: &str) -> Decimal {
@@ -86,7 +91,7 @@ pub fn computed() -> Vec<Computed> {
     let [one, one_months, one_later] = terms("8.05", 1);
     let [_, three_months, _] = terms("5.25", 3);
     let default = Spot { price: spot_price(), on_demand: number("12.29"), ..Spot::default() }.cost().unwrap();
-    let between = between_failures(419, 54.into()).unwrap();
+    let between = between_failures();
     let half = number("0.5");
     vec![
         ("I01", a100()),
@@ -137,14 +142,14 @@ pub fn computed() -> Vec<Computed> {
         ("L12", rent::per_accelerator(10_000_000_000i64.into(), 350_000).unwrap()),
         ("L14", rent::cost(8, 1.into(), 30_000.into())),
         ("L15", discount("19.66", "98.32")),
-        ("L16", rent::before_saving(number("8.2"), number("0.71")).unwrap()),
+        ("L16", quotient(number("8.2"), number("0.71")).unwrap()),
         ("W01", quotient(number("12.29"), a100()).unwrap()),
     ]
 }
 
 pub fn described() -> Vec<Computed> {
     let [three, _, three_later] = terms("5.25", 3);
-    let between = between_failures(419, 54.into()).unwrap();
+    let between = between_failures();
     vec![
         ("R01", gpu_hours(64, 14.into(), 4.into())),
         ("S04", first_example_of_spot().factor(number("0.5")).unwrap()),

@@ -62,12 +62,6 @@ pub enum Part {
 }
 
 impl OwningCost {
-    /// The components' amounts in cents, which sum to the total in cents.
-    pub fn displayed(&self) -> Vec<Decimal> {
-        let exact: Vec<Decimal> = self.components.iter().map(|it| it.per_year).collect();
-        Decimal::round_parts(&exact, 2)
-    }
-
     /// Money for an hour of a link; none where there are no such hours, or they are not known.
     pub fn per_hour(&self, of: Hours) -> Option<Decimal> {
         self.hours.iter().find(|link| link.of == of)?.cost_per_hour
