@@ -54,7 +54,8 @@ impl Payments {
         payments
     }
 
-    pub fn months(&self) -> &[Month] {
+    #[cfg(test)]
+    pub(super) fn months(&self) -> &[Month] {
         &self.0
     }
 
@@ -194,6 +195,11 @@ pub fn weighed(amount: Decimal, of_one: Decimal) -> Decimal {
     if of_one == one() { amount } else { product(&[amount, of_one]) }
 }
 
+/// Prices of what is paid during each month, at what they are worth at the start.
+pub fn at_its_end(prices: &[Decimal], of_one: &[Decimal]) -> Vec<Decimal> {
+    prices.iter().zip(&of_one[1..]).map(|(price, worth)| weighed(*price, *worth)).collect()
+}
+
 /// What a payment after so many months is worth now.
 fn today(amount: Decimal, yearly_rate: Decimal, months: u32) -> Decimal {
     if amount.is_zero() || months == 0 {
@@ -214,10 +220,7 @@ mod tests {
 
     use super::*;
     use crate::money::arithmetic::decimal;
-
-    fn number(text: &str) -> Decimal {
-        text.parse().unwrap()
-    }
+    use crate::money::number;
 
     #[test]
     fn a_payback_is_interpolated_within_its_month() {

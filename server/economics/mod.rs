@@ -51,7 +51,7 @@ pub mod vector_search;
 pub mod work_unit;
 
 pub use answer::Answer;
-pub use break_even::{BreakEven, Payment, Verdict, Within, YearlyCost};
+pub use break_even::{BreakEven, Verdict, Within, YearlyCost};
 pub use cash::Payback;
 pub use check::{Finding, Severity};
 pub use figure::{Figure, Term, Unit};

@@ -88,6 +88,29 @@ impl Porting {
         quotient(self.loaded_cost, 52.into()).unwrap_or_default()
     }
 
+    /// An engineer's week, and the porting that takes so many of them.
+    pub(super) fn work(&self) -> [Figure; 2] {
+        [
+            figure(
+                "An engineer’s week",
+                Some(self.week()),
+                Unit::MoneyPerWeek,
+                "loaded cost ÷ 52",
+                vec![term("loaded cost", self.loaded_cost, Unit::MoneyPerYear)],
+            ),
+            figure(
+                "Porting",
+                Some(self.porting()),
+                Unit::Money,
+                "engineer-weeks × week",
+                vec![
+                    term("engineer-weeks", self.engineer_weeks, Unit::Weeks),
+                    term("week", self.week(), Unit::MoneyPerWeek),
+                ],
+            ),
+        ]
+    }
+
     pub(super) fn porting(&self) -> Decimal {
         quotient(product(&[self.engineer_weeks, self.loaded_cost]), 52.into()).unwrap_or_default()
     }
@@ -136,7 +159,6 @@ impl Porting {
         let monthly = |name, value| term(name, value, Unit::MoneyPerMonth);
         let share = |name, value| term(name, value, Unit::Share);
         let months = term("months", count(self.months), Unit::Months);
-        let weeks = term("engineer-weeks", self.engineer_weeks, Unit::Weeks);
         let spend = |mut more: Vec<Term>| {
             more.insert(0, monthly("spend", self.spend));
             more.insert(1, share("saving", self.saving));
@@ -145,21 +167,10 @@ impl Porting {
         };
         let today = self.today();
         let cost = porting + both;
+        let [week, porting_figure] = self.work();
         Ok(Ported {
-            week: figure(
-                "An engineer’s week",
-                Some(self.week()),
-                Unit::MoneyPerWeek,
-                "loaded cost ÷ 52",
-                vec![term("loaded cost", self.loaded_cost, Unit::MoneyPerYear)],
-            ),
-            porting: figure(
-                "Porting",
-                Some(porting),
-                Unit::Money,
-                "engineer-weeks × week",
-                vec![weeks, term("week", self.week(), Unit::MoneyPerWeek)],
-            ),
+            week,
+            porting: porting_figure,
             both: figure(
                 "Running both",
                 Some(both),
@@ -219,10 +230,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    fn number(text: &str) -> Decimal {
-        text.parse().unwrap()
-    }
+    use crate::money::number;
 
     fn of(figure: &Figure) -> String {
         figure.value.unwrap().round(4).to_string()

@@ -22,6 +22,11 @@ pub fn count(n: u32) -> Decimal {
     Decimal::from(i64::from(n))
 }
 
+/// How many a list has.
+pub fn count_of(length: usize) -> Decimal {
+    i64::try_from(length).unwrap_or(i64::MAX).into()
+}
+
 pub fn one() -> Decimal {
     Decimal::from(1)
 }

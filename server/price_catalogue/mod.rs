@@ -19,5 +19,5 @@ pub use catalogue::{Catalogue, Listed, Mark, Origin, Reading};
 pub use current::{as_of, current};
 pub use entry::{Edit, Entries, Said, edits_of_file, edits_of_removal, edits_of_replacement};
 use price::shipped;
-pub use price::{Paid, Price, Tier};
+pub use price::{Paid, Payment, Price, Tier};
 pub use report::Report;

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::accelerator::Accelerators;
-use crate::economics::Payment;
 use crate::money::{Currency, Decimal, from_cell};
 
 /// After so many days a price is to be asked for again.
@@ -72,6 +71,16 @@ pub enum Paid {
     PrepaidBlock,
     /// For those that are used, at a price of the day, and until somebody pays more.
     Market,
+}
+
+/// A price of a GPU-hour, and for which hours it is paid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "paid", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Payment {
+    /// For the hours that are used: on demand, or spot at what an hour of it amounts to.
+    PerUse { price: Decimal },
+    /// For every hour of a term: a reservation, a committed use discount.
+    Committed { price: Decimal },
 }
 
 impl Price {

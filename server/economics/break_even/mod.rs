@@ -13,11 +13,12 @@
 //!
 //! It is break-even analysis as in any textbook of managerial accounting (fixed costs ÷ contribution).
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::check::{self, Refused};
 use crate::money::Decimal;
 use crate::money::arithmetic::{product, quotient};
+use crate::price_catalogue::Payment;
 
 /// What a year of owning costs by utilization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -30,16 +31,6 @@ pub struct YearlyCost {
     pub owned_hours: Decimal,
     /// GPU-hours a year without downtime.
     pub available_hours: Decimal,
-}
-
-/// A price of a GPU-hour, and for which hours it is paid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "paid", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Payment {
-    /// For the hours that are used: on demand, or spot at what an hour of it amounts to.
-    PerUse { price: Decimal },
-    /// For every hour of a term: a reservation, a committed use discount.
-    Committed { price: Decimal },
 }
 
 /// What owning is compared with.

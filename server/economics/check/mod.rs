@@ -26,9 +26,10 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::break_even::{Payment, Question};
+use super::break_even::Question;
 use crate::money::Decimal;
 use crate::money::arithmetic::{decimal, one};
+use crate::price_catalogue::Payment;
 
 pub use commitment::commitment;
 pub use demand::demand;

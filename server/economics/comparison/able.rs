@@ -74,8 +74,7 @@ fn missing(place: &Place, answer: &PlaceAnswer) -> Option<String> {
     let hours =
         if few { answer.unserved_hours.significant(2).normalize() } else { answer.unserved_hours.round(0) };
     let whose = if place.supplier.is_empty() { "it" } else { &place.supplier };
-    let is_sold = place.on_demand.is_some() || place.per_million_tokens.is_some();
-    Some(if is_sold {
+    Some(if place.is_by_use() {
         format!(
             "{hours} GPU-hours are expected to be unavailable at {whose}, and the cost of an unserved hour is empty"
         )

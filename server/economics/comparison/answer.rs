@@ -4,15 +4,15 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::data_transfer::MovedAnswer;
-use super::fallback::Fallback;
-use super::porting::{Moving, PortedAnswer};
+use super::entered::Every;
 use super::refresh::Generation;
 use crate::economics::break_even::{BreakEven, YearlyCost};
 use crate::economics::cash::{Payback, Payments};
 use crate::economics::check::Finding;
+use crate::economics::egress::TransferCost;
 use crate::economics::figure::{Figure, Term};
 use crate::economics::owning::Owning;
+use crate::economics::silicon::Ported;
 use crate::money::{Currency, Decimal};
 
 /// Every option on the same work.
@@ -144,6 +144,25 @@ pub struct PaidWhen {
     pub support_upfront: Payments,
 }
 
+impl PaidWhen {
+    /// Nothing yet.
+    pub(super) fn over(months: u32) -> Self {
+        let nothing = Payments::over(months);
+        Self {
+            hours: nothing.clone(),
+            upfront: nothing.clone(),
+            support: nothing.clone(),
+            support_upfront: nothing,
+        }
+    }
+
+    /// An amount during a month, and support, which is a share of it.
+    pub(super) fn during(&mut self, month: u32, amount: Decimal, support: Decimal) {
+        self.hours.during(month, amount);
+        self.support.during(month, amount.multiply(support));
+    }
+}
+
 /// When what belongs to no layer is paid.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PaidBesides {
@@ -221,4 +240,54 @@ pub struct Against {
     pub price: Decimal,
     pub kind: LayerKind,
     pub break_even: BreakEven,
+}
+
+/// What an option whose success is uncertain costs in both cases.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Fallback {
+    /// The option that the work falls back on, by its place in the list.
+    pub option: usize,
+    /// The total if what is ported runs.
+    pub if_it_works: Decimal,
+    /// The total if it does not: what was paid in vain, and the other option.
+    pub if_it_fails: Decimal,
+    /// Porting, and running both.
+    pub in_vain: Decimal,
+    /// The same two as worth today.
+    pub present_value_if_it_works: Decimal,
+    pub present_value_if_it_fails: Decimal,
+    #[serde(skip)]
+    pub(super) payments_in_vain: Payments,
+}
+
+/// What porting amounts to over all months.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct PortedAnswer {
+    pub once: Decimal,
+    pub anew: Decimal,
+    pub both: Decimal,
+    /// What running both is worth today.
+    pub both_today: Decimal,
+}
+
+/// Porting to one option against staying with another.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Moving {
+    /// By their places in the list.
+    pub porting: usize,
+    pub staying: usize,
+    /// Of what staying costs a month, the share that porting saves.
+    pub saving: Decimal,
+    pub ported: Ported,
+}
+
+/// What moving amounts to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MovedAnswer {
+    pub name: String,
+    pub every: Every,
+    /// Of one time: its tiers, and how long it is on the line.
+    pub each: TransferCost,
+    /// Over all months.
+    pub cost: Decimal,
 }

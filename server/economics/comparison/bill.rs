@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-use super::answer::{Layer, LayerKind, Line, PaidBesides, PaidWhen, PlaceAnswer, Policy};
-use super::block::Block;
+use super::answer::{
+    Layer, LayerKind, Line, MovedAnswer, PaidBesides, PaidWhen, PlaceAnswer, Policy, PortedAnswer,
+};
+use super::committed;
 use super::coverage::coverage;
-use super::data_transfer::MovedAnswer;
-use super::entered::{Committed, PerWhat};
+use super::entered::{Block, Committed, PerWhat};
 use super::owned::OwnedBase;
-use super::place::{Asked, Evaluated, commitment};
-use super::porting::PortedAnswer;
+use super::place::Asked;
 use super::refresh::Lived;
 use super::spend::Covered;
 use crate::economics::cash::Payments;
@@ -17,6 +17,16 @@ use crate::economics::figure::{Term, Unit, term};
 use crate::economics::profile::in_gpus;
 use crate::money::Decimal;
 use crate::money::arithmetic::{HOURS_PER_MONTH, count, one, product, quotient};
+
+/// A place's part of an option's answer.
+pub(super) struct Evaluated {
+    pub(super) answer: PlaceAnswer,
+    pub(super) lines: Vec<Line>,
+    pub(super) payments: Payments,
+    /// Of them, what is lost where porting fails.
+    pub(super) payments_in_vain: Payments,
+    pub(super) paid_hours: Decimal,
+}
 
 /// What was found of a place so far.
 pub(super) struct Bill<'a> {
@@ -71,13 +81,7 @@ impl<'a> Bill<'a> {
 
     /// Nothing yet, of a layer.
     fn unpaid(&self) -> PaidWhen {
-        let nothing = Payments::over(self.asked.months());
-        PaidWhen {
-            hours: nothing.clone(),
-            upfront: nothing.clone(),
-            support: nothing.clone(),
-            support_upfront: nothing,
-        }
+        PaidWhen::over(self.asked.months())
     }
 
     pub(super) fn evaluated(
@@ -143,9 +147,9 @@ impl<'a> Bill<'a> {
         ];
         self.line(name.clone(), cost, "GPUs × hours of all that are bought × price", terms);
         let at = place_of(&self.asked.place.blocks, entered);
-        if let Some(layer) = self.layer(name, LayerKind::Block, Some(count(entered.gpus)), [paid, used, cost])
-        {
-            (layer.entered, layer.paid) = (at, when);
+        let gpus = Some(count(entered.gpus));
+        if let Some(layer) = self.layer((name, LayerKind::Block), gpus, [paid, used, cost], when) {
+            layer.entered = at;
         }
     }
 
@@ -170,13 +174,14 @@ impl<'a> Bill<'a> {
         }
         self.payments.add(&owned.payments(self.asked));
         let gpus = Some(count(owned.gpus));
-        self.layer("Owned".to_owned(), LayerKind::Owned, gpus, [owned.hours(), owned.used, owned.cost()]);
+        let of_hours = [owned.hours(), owned.used, owned.cost()];
+        self.layer(("Owned", LayerKind::Owned), gpus, of_hours, PaidWhen::default());
     }
 
     /// What is between two levels of the base, by the month, is committed to.
     pub(super) fn commit(&mut self, entered: &Committed, below: &[u64], level: &[u64]) {
         let months = self.asked.months();
-        let prices = commitment(entered, months).prices;
+        let prices = committed::commitment(entered, months).prices;
         let term_months = entered.months.max(1);
         let [mut paid, mut used, mut cost, mut upfront, mut gpus] = [Decimal::ZERO; 5];
         let (support, mut when) = (self.asked.place.support, self.unpaid());
@@ -194,7 +199,7 @@ impl<'a> Bill<'a> {
             upfront += spread;
             gpus += own;
             self.rented[at] += of_month;
-            pay_commitment(entered, (month, term_months, months - 1), own, &mut when);
+            committed::pay(entered, (month, term_months, months - 1), own, &mut when);
             when.support.during(month, (of_month - spread).multiply(support));
             when.support_upfront.during(month, spread.multiply(support));
         }
@@ -209,8 +214,8 @@ impl<'a> Bill<'a> {
         self.line(name.clone(), cost, "GPU-hours of the term × price", terms);
         let gpus = quotient(gpus, count(months)).unwrap_or_default();
         let at = place_of(&self.asked.place.committed, entered);
-        if let Some(layer) = self.layer(name, LayerKind::Committed, Some(gpus), [paid, used, cost]) {
-            (layer.entered, layer.upfront, layer.paid) = (at, upfront, when);
+        if let Some(layer) = self.layer((name, LayerKind::Committed), Some(gpus), [paid, used, cost], when) {
+            (layer.entered, layer.upfront) = (at, upfront);
         }
     }
 
@@ -241,8 +246,7 @@ impl<'a> Bill<'a> {
             self.unserved_cost += lost;
             self.rented[at] += spot + by_use;
             for (when, cost) in [(&mut spot_when, spot), (&mut use_when, by_use)] {
-                when.hours.during(month, cost);
-                when.support.during(month, cost.multiply(support));
+                when.during(month, cost, support);
             }
             unserved.during(month, lost);
         }
@@ -260,7 +264,7 @@ impl<'a> Bill<'a> {
             term("cost of one", per_unserved_hour, Unit::MoneyPerHour),
         ];
         let formula = "GPU-hours that are not served × cost of one";
-        self.line("Not served".to_owned(), self.unserved_cost, formula, terms);
+        self.line("Not served", self.unserved_cost, formula, terms);
     }
 
     /// Hours on demand that a spend commitment pays for, and what is left of it.
@@ -271,8 +275,7 @@ impl<'a> Bill<'a> {
         for (month, (cost, unused)) in (0..).zip(covered.cost.iter().zip(&covered.unused)) {
             let paid = *cost + *unused;
             self.rented[month as usize] += paid;
-            when.hours.during(month, paid);
-            when.support.during(month, paid.multiply(self.asked.place.support));
+            when.during(month, paid, self.asked.place.support);
         }
         self.payments.add(&when.hours);
         let price = quotient(cost, hours).unwrap_or_default();
@@ -281,21 +284,16 @@ impl<'a> Bill<'a> {
             term("price under it", price, Unit::MoneyPerHour),
         ];
         let formula = "GPU-hours that it pays for × price under it";
-        self.line("Spend commitment".to_owned(), cost, formula, terms);
+        self.line("Spend commitment", cost, formula, terms);
         let terms = vec![
             term("committed an hour", covered.per_hour, Unit::MoneyPerHour),
             term("hours", count(self.asked.months()).times(HOURS_PER_MONTH), Unit::Hours),
             term("what it pays for in all places", covered.everywhere, Unit::Money),
             term("share of this place", covered.share, Unit::Share),
         ];
-        let name = "Spend commitment, not used".to_owned();
         let formula = "(committed an hour × hours − what it pays for in all places) × share of this place";
-        self.line(name, unused, formula, terms);
-        let all = cost + unused;
-        let name = "Spend commitment".to_owned();
-        if let Some(layer) = self.layer(name, LayerKind::Spend, None, [hours, hours, all]) {
-            layer.paid = when;
-        }
+        self.line("Spend commitment, not used", unused, formula, terms);
+        self.layer(("Spend commitment", LayerKind::Spend), None, [hours, hours, cost + unused], when);
     }
 
     fn spot(&mut self, (hours, cost): (Decimal, Decimal), when: PaidWhen) {
@@ -308,11 +306,8 @@ impl<'a> Bill<'a> {
             term("hours for a useful one", rework, Unit::Number),
             term("price", per_hour, Unit::MoneyPerHour),
         ];
-        self.line("Spot".to_owned(), cost, "useful GPU-hours × hours for a useful one × price", terms);
-        let name = "Spot".to_owned();
-        if let Some(layer) = self.layer(name, LayerKind::Spot, entered.gpus, [paid, hours, cost]) {
-            layer.paid = when;
-        }
+        self.line("Spot", cost, "useful GPU-hours × hours for a useful one × price", terms);
+        self.layer(("Spot", LayerKind::Spot), entered.gpus, [paid, hours, cost], when);
     }
 
     /// On demand, or by the token.
@@ -342,10 +337,8 @@ impl<'a> Bill<'a> {
             let terms = vec![of_hours, term("price", price, Unit::MoneyPerHour)];
             ("On demand", LayerKind::OnDemand, "GPU-hours × price", terms)
         };
-        self.line(name.to_owned(), cost, formula, terms);
-        if let Some(layer) = self.layer(name.to_owned(), kind, None, [hours, hours, cost]) {
-            layer.paid = when;
-        }
+        self.line(name, cost, formula, terms);
+        self.layer((name, kind), None, [hours, hours, cost], when);
     }
 
     /// Support, and whatever else is entered.
@@ -355,7 +348,7 @@ impl<'a> Bill<'a> {
         let share = self.asked.place.support;
         let terms =
             vec![term("share", share, Unit::Share), term("paid to the supplier", rented, Unit::Money)];
-        self.line("Support".to_owned(), rented.multiply(share), "share × paid to the supplier", terms);
+        self.line("Support", rented.multiply(share), "share × paid to the supplier", terms);
         for month in 0..months {
             self.payments.during(month, self.rented[month as usize].multiply(share));
         }
@@ -392,73 +385,41 @@ impl<'a> Bill<'a> {
 
     pub(super) fn line(
         &mut self,
-        name: String,
+        name: impl Into<String>,
         cost: Decimal,
         formula: impl Into<Cow<'static, str>>,
         terms: Vec<Term>,
     ) {
         if !cost.is_zero() {
-            let formula = formula.into();
-            self.lines.push(Line { place: self.asked.at, name, cost, formula, terms });
+            let (place, name, formula) = (self.asked.at, name.into(), formula.into());
+            self.lines.push(Line { place, name, cost, formula, terms });
         }
     }
 
     fn layer(
         &mut self,
-        name: String,
-        kind: LayerKind,
+        (name, kind): (impl Into<String>, LayerKind),
         gpus: Option<Decimal>,
-        [paid, used, cost]: [Decimal; 3],
+        [paid_hours, used_hours, cost]: [Decimal; 3],
+        paid: PaidWhen,
     ) -> Option<&mut Layer> {
-        if paid.is_zero() && cost.is_zero() {
+        if paid_hours.is_zero() && cost.is_zero() {
             return None;
         }
         self.layers.push(Layer {
-            name,
+            name: name.into(),
             kind,
             gpus,
-            paid_hours: paid,
-            used_hours: used,
-            utilization: quotient(used, paid),
+            paid_hours,
+            used_hours,
+            utilization: quotient(used_hours, paid_hours),
             cost,
-            per_used_hour: quotient(cost, used),
+            per_used_hour: quotient(cost, used_hours),
             entered: None,
             upfront: Decimal::ZERO,
-            paid: PaidWhen::default(),
+            paid,
         });
         self.layers.last_mut()
-    }
-}
-
-/// Upfront at the start of each term, the hours during their months. What is left of the last term is not lost.
-/// What is paid for one GPU that is committed to in all months, without support.
-pub(super) fn paid_for_one(entered: &Committed, months: u32) -> Payments {
-    let nothing = Payments::over(months);
-    let mut when = PaidWhen { hours: nothing.clone(), upfront: nothing, ..PaidWhen::default() };
-    for month in 0..months {
-        pay_commitment(entered, (month, entered.months.max(1), months - 1), one(), &mut when);
-    }
-    when.hours.add(&when.upfront);
-    when.hours
-}
-
-fn pay_commitment(
-    entered: &Committed,
-    (month, term_months, last): (u32, u32, u32),
-    own: Decimal,
-    when: &mut PaidWhen,
-) {
-    let start = month - month % term_months;
-    let price = entered.rate.in_month(start);
-    when.hours.during(month, own.times(HOURS_PER_MONTH).multiply(price));
-    let upfront = product(&[own, entered.upfront, entered.upfront_factor(start)]);
-    if month == start {
-        when.upfront.at_start_of(month, upfront);
-    }
-    let end = start + term_months - 1;
-    if month == last && end > last {
-        let left = quotient(count(end - last), count(term_months)).unwrap_or_default();
-        when.upfront.at_end_of(last, -product(&[upfront, left]));
     }
 }
 

@@ -3,13 +3,14 @@
 
 use super::PLACES;
 use super::answer::{Against, LayerKind, OptionAnswer};
+use super::committed::commitment;
 use super::entered::{Place, Scenario};
-use super::place;
-use crate::economics::break_even::{Payment, Question};
+use crate::economics::break_even::Question;
 use crate::economics::cash::Payback;
 use crate::economics::check::Refused;
 use crate::money::Decimal;
 use crate::money::arithmetic::{one, product, quotient};
+use crate::price_catalogue::Payment;
 
 impl Scenario {
     /// Machines of one's own against every price of the options that own nothing.
@@ -55,7 +56,7 @@ impl Scenario {
             .iter()
             .map(|it| (LayerKind::Spot, product(&[it.rate.in_month(0), it.hours_for_one()])));
         let committed = place.committed.iter().map(|it| {
-            let prices = place::commitment(it, it.months).prices;
+            let prices = commitment(it, it.months).prices;
             (LayerKind::Committed, prices.first().copied().unwrap_or_default())
         });
         let blocks = place.blocks.iter().map(|it| (LayerKind::Block, it.rate.in_month(0)));

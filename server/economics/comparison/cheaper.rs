@@ -8,8 +8,6 @@
 //! served by the same or by what costs less; so moving never makes a place dearer. Only places that are paid by use can
 //! have such hours: under a base that is paid for anyway, moving would be a question of its size.
 
-use serde::{Deserialize, Serialize};
-
 use super::entered::{Place, Scenario};
 use crate::economics::mix::Overflow;
 use crate::economics::profile::{Hour, MONTH, Profile, in_gpus};
@@ -17,24 +15,6 @@ use crate::money::Decimal;
 use crate::money::arithmetic::{one, product};
 
 const DAY: usize = 24;
-
-/// Hours of each day, from one on until before another; over midnight where the second is no later.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CheaperHours {
-    pub from: u32,
-    pub until: u32,
-    /// What on demand and spot cost then, times their price. 0.5: half.
-    pub factor: Decimal,
-}
-
-impl CheaperHours {
-    /// Whether an hour of all that are looked at is one of them. The first begins a day.
-    fn holds(self, at: usize) -> bool {
-        let (hour, from, until) = (at % DAY, self.from as usize, self.until as usize);
-        if from < until { (from..until).contains(&hour) } else { hour >= from || hour < until }
-    }
-}
 
 /// The demand of a place with what may move to its cheaper hours there, and GPU-hours that moved.
 pub(super) fn moved(
@@ -145,7 +125,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::economics::comparison::{OptionAnswer, Owned};
+    use crate::economics::comparison::{CheaperHours, OptionAnswer, Owned};
     use crate::economics::file::read;
     use crate::economics::profile::Shape;
 

@@ -4,35 +4,12 @@
 //! that leaves them. None of that stands in a scenario in another currency unless it was converted, at a rate with its
 //! day and source.
 
-use chrono::NaiveDate;
-use serde::{Deserialize, Serialize};
-
 use super::PLACES;
-use super::data_transfer::Moved;
-use super::entered::{Place, Rate, Scenario};
+use super::entered::{Dollar, Place, Rate, SHIPPED, Scenario};
 use crate::economics::egress::{Hop, Rates};
 use crate::economics::price_path::Path;
 use crate::money::arithmetic::{one, product};
 use crate::money::{Currency, Decimal};
-
-/// What shipped amounts are in.
-pub const SHIPPED: &str = "USD";
-
-/// What a US dollar is worth in the currency of a scenario.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Dollar {
-    /// None: nobody said, or the scenario is in dollars.
-    pub worth: Option<Decimal>,
-    pub date: Option<NaiveDate>,
-    pub source: String,
-}
-
-impl Dollar {
-    pub fn is_unknown(&self) -> bool {
-        *self == Self::default()
-    }
-}
 
 impl Scenario {
     /// What amounts in US dollars are multiplied by to stand in it; none where nobody said what a dollar is worth.
@@ -122,12 +99,4 @@ fn of_place(place: &mut Place, rate: Decimal, how: &str) {
         priced(&mut port.meanwhile);
     }
     place.others.iter_mut().for_each(|it| scaled(&mut it.amount));
-}
-
-impl Moved {
-    /// Whether any of its prices is shipped, and so in US dollars.
-    pub(in crate::economics) fn is_in_dollars(&self) -> bool {
-        let is_listed = !matches!(self.rates, Rates::Free | Rates::Flat { .. });
-        is_listed || self.hops.iter().any(|hop| !matches!(hop, Hop::Region { .. }))
-    }
 }

@@ -6,66 +6,15 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
-
+use super::answer::MovedAnswer;
 use super::bill::Bill;
 use super::currency::at_rate;
-use super::entered::Alternative;
+use super::entered::{Alternative, Every, Moved};
 use crate::economics::check::{MOST_GIGABYTES, Refused};
-use crate::economics::egress::{Hop, Rates, Transfer, TransferCost};
+use crate::economics::egress::{Rates, TransferCost};
 use crate::economics::figure::{Unit, term};
 use crate::money::Decimal;
 use crate::money::arithmetic::{count, one, quotient};
-
-/// Data, and whose prices are paid when it leaves.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Moved {
-    pub name: String,
-    /// Of the place that it leaves.
-    pub rates: Rates,
-    /// 10^9 bytes, once or in each month.
-    pub gigabytes: Decimal,
-    pub every: Every,
-    /// What the account sends in a month anyway: it fills the tiers first. 0. Of several that leave one account the
-    /// largest counts, for all of them.
-    #[serde(default)]
-    pub other_gigabytes: Decimal,
-    /// What else takes a price for a gigabyte on its way.
-    #[serde(default)]
-    pub hops: Vec<Hop>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Every {
-    Once,
-    Month,
-}
-
-/// What moving amounts to.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct MovedAnswer {
-    pub name: String,
-    pub every: Every,
-    /// Of one time: its tiers, and how long it is on the line.
-    pub each: TransferCost,
-    /// Over all months.
-    pub cost: Decimal,
-}
-
-impl Moved {
-    /// One time of it.
-    pub(in crate::economics) fn transfer(&self) -> Transfer {
-        Transfer {
-            rates: self.rates,
-            gigabytes: self.gigabytes,
-            other_gigabytes: self.other_gigabytes,
-            hops: self.hops.clone(),
-            ..Transfer::default()
-        }
-    }
-}
 
 /// An option each of whose moves finds sent what those before it send.
 pub(super) fn on_one_account(option: &Alternative) -> Cow<'_, Alternative> {
@@ -95,13 +44,10 @@ pub(super) fn on_one_account(option: &Alternative) -> Cow<'_, Alternative> {
 fn in_currency(moved: &Moved, mut each: TransferCost, dollar: Option<Decimal>) -> TransferCost {
     let Some(rate) = dollar.filter(|rate| *rate != one() && moved.is_in_dollars()) else { return each };
     let tiers = each.parts.len() - moved.hops.len();
-    let is_listed = !matches!(moved.rates, Rates::Free | Rates::Flat { .. });
     for (at, part) in each.parts.iter_mut().enumerate() {
-        let is_entered = match at.checked_sub(tiers) {
-            None => !is_listed,
-            Some(hop) => matches!(moved.hops[hop], Hop::Region { .. }),
-        };
-        if is_entered {
+        let is_listed =
+            at.checked_sub(tiers).map_or(moved.rates.is_listed(), |hop| moved.hops[hop].is_listed());
+        if !is_listed {
             continue;
         }
         part.value = part.value.map(|value| at_rate(value, rate));

@@ -10,7 +10,7 @@ use super::owned::OwnedBase;
 use super::place::Asked;
 use crate::economics::profile::{MONTH, in_gpus};
 use crate::money::Decimal;
-use crate::money::arithmetic::{one, product, quotient};
+use crate::money::arithmetic::{count_of, one, product, quotient};
 
 /// Hours of all months from those that ask for most to those that ask for least, cut into equally many, each with what
 /// serves it on average.
@@ -51,8 +51,8 @@ pub fn duration(
         }
         _ => None,
     };
-    let levels = asked.levels_above(owned.as_ref());
     let level = owned.as_ref().map_or(0, |it| it.level);
+    let levels = asked.levels_above(level);
     let mut in_blocks = vec![vec![0_u64; asked.demand.hours().len()]; entered.blocks.len()];
     let rest =
         block::served(&entered.blocks, &asked.demand, |at, hour, served| in_blocks[at][hour] += served);
@@ -103,7 +103,7 @@ pub fn duration(
         };
         let mean = |part: &&[(u64, Vec<u64>)]| {
             let sum: u128 = part.iter().map(|(_, served)| u128::from(served[layer.min(left)])).sum();
-            let hours = Decimal::from(i64::try_from(part.len()).unwrap_or(i64::MAX));
+            let hours = count_of(part.len());
             quotient(product(&[in_gpus(sum), share]), hours).unwrap_or_default()
         };
         let highest = mean(&hours.get(..1).unwrap_or_default());

@@ -9,31 +9,10 @@
 //! What costs least is what has the least present value. The difference of the totals is a line of its own, so that the lines
 //! sum to the total.
 
-use serde::Serialize;
-
-use super::answer::{Line, OptionAnswer};
-use crate::economics::cash::Payments;
+use super::answer::{Fallback, Line, OptionAnswer};
 use crate::economics::figure::{Unit, term};
 use crate::money::Decimal;
 use crate::money::arithmetic::{one, product, quotient};
-
-/// What an option whose success is uncertain costs in both cases.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Fallback {
-    /// The option that the work falls back on, by its place in the list.
-    pub option: usize,
-    /// The total if what is ported runs.
-    pub if_it_works: Decimal,
-    /// The total if it does not: what was paid in vain, and the other option.
-    pub if_it_fails: Decimal,
-    /// Porting, and running both.
-    pub in_vain: Decimal,
-    /// The same two as worth today.
-    pub present_value_if_it_works: Decimal,
-    pub present_value_if_it_fails: Decimal,
-    #[serde(skip)]
-    pub(super) payments_in_vain: Payments,
-}
 
 /// Puts the expected cost in the place of the cost on success. Where no option is certain to work there is nothing to fall
 /// back on, and all stay as they are.
@@ -99,6 +78,7 @@ impl OptionAnswer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::economics::cash::Payments;
     use crate::economics::comparison::{Comparison, Scenario};
     use crate::economics::file::read;
     use crate::money::arithmetic::decimal;

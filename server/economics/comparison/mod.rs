@@ -16,10 +16,12 @@ mod bill;
 mod block;
 mod break_evens;
 mod cheaper;
+mod committed;
 mod coverage;
 mod currency;
 mod curves;
 mod data_transfer;
+mod decided;
 mod duration;
 mod entered;
 mod fallback;
@@ -32,31 +34,26 @@ mod stated;
 mod tokens;
 
 pub use answer::{
-    Against, Comparison, Layer, LayerKind, Line, OptionAnswer, PaidBesides, PaidWhen, PlaceAnswer, Policy,
-    WorkAnswer,
+    Against, Comparison, Fallback, Layer, LayerKind, Line, MovedAnswer, Moving, OptionAnswer, PaidBesides,
+    PaidWhen, PlaceAnswer, Policy, PortedAnswer, WorkAnswer,
 };
-pub use block::Block;
-pub use cheaper::CheaperHours;
-pub use currency::{Dollar, SHIPPED, at_rate};
+pub use currency::at_rate;
 pub use curves::{Crossing, Curve, Curves, Repaid, curves, repaid};
-pub use data_transfer::{Every, Moved, MovedAnswer};
 pub use duration::{Duration, DurationLayer, duration};
 pub use entered::{
-    Alternative, BY_THE_BOOKS, COVERED, Committed, Gpus, OUR_OWN, OtherCost, Owned, PerWhat, Place, Rate,
-    Scenario, Spot, Work,
+    Alternative, BY_THE_BOOKS, Block, COVERED, CheaperHours, Committed, Dollar, Every, Gpus, Moved, OUR_OWN,
+    OtherCost, Owned, PerWhat, Place, Port, Ranges, Rate, SHIPPED, Scenario, Spend, Spot, Stated, Work,
 };
-pub use fallback::Fallback;
-pub use porting::{Moving, Port, PortedAnswer};
 pub use refresh::Generation;
-pub use spend::Spend;
-pub use stated::{Ranges, Stated};
 
 use super::cash::Payments;
 use super::check::{self, Refused};
 use super::profile::{Profile, Shape, in_gpus};
 use crate::money::Decimal;
-use crate::money::arithmetic::{one, product, quotient};
-use place::{Asked, Decided, Evaluated};
+use crate::money::arithmetic::{count_of, one, product, quotient};
+use bill::Evaluated;
+use decided::Decided;
+use place::Asked;
 
 /// Digits after the point of a price that follows from others: no more than one may be entered with.
 const PLACES: u8 = 12;
@@ -108,14 +105,13 @@ impl Scenario {
     fn evaluated(&self, option: &Alternative, demands: &[Profile]) -> Result<Vec<Evaluated>, Refused> {
         let asked: Vec<Asked<'_>> =
             option.places.iter().enumerate().map(|place| Asked::new(self, demands, place)).collect();
-        let decided: Vec<Decided<'_>> = asked.iter().map(Asked::decide).collect::<Result<_, _>>()?;
+        let decided: Vec<Decided<'_>> = asked.iter().map(Decided::of).collect::<Result<_, _>>()?;
         let covered = option.spend.as_ref().map(|spend| {
-            let bases = asked.iter().zip(&decided).map(|(asked, it)| (asked, &it.base[..]));
+            let bases = decided.iter().map(|it| (it.asked, &it.base[..]));
             spend::covered(spend, &bases.collect::<Vec<_>>())
         });
         let covered = |at: usize| covered.as_ref().and_then(|it| it[at].as_ref());
-        let places = asked.iter().zip(decided).enumerate();
-        places.map(|(at, (asked, decided))| asked.evaluate(decided, covered(at))).collect()
+        decided.iter().enumerate().map(|(at, it)| it.evaluate(covered(at))).collect()
     }
 
     /// What each work asks for over all months. Prices are no part of it.
@@ -213,7 +209,7 @@ impl Scenario {
 }
 
 fn asked_for(work: &Work, demand: &Profile) -> Result<WorkAnswer, Refused> {
-    let hours = Decimal::from(i64::try_from(demand.hours().len()).unwrap_or(i64::MAX));
+    let hours = count_of(demand.hours().len());
     let sizing = match &work.demand {
         Shape::Serving(service) => service.size(&work.accelerator)?,
         _ => Vec::new(),

@@ -1,18 +1,24 @@
 //! Machines of one's own under a demand: how many cost least, and what is paid for them when.
+//!
+//! Lock-in is [`crate::economics::price_path`]'s, of the first generation: what doing its work costs more than with the best
+//! there is each quarter, until it is replaced. How fast that gets better follows from what replaces it, where that is
+//! another: orders of magnitude a year = log₁₀(ratio of performances ÷ ratio of prices) ÷ life
 
 use std::ops::Range;
 
+use super::PLACES;
 use super::entered::{Gpus, Owned};
 use super::place::Asked;
 use super::refresh::{Lived, generations, is_once, life};
 use crate::cancellation;
 use crate::economics::cash::Payments;
 use crate::economics::check::Refused;
+use crate::economics::figure::Figure;
 use crate::economics::owning::Owning;
-use crate::economics::price_path::Refresh;
+use crate::economics::price_path::{LockIn, Progress, Refresh};
 use crate::economics::profile::{in_gpus, parts};
 use crate::money::Decimal;
-use crate::money::arithmetic::{HOURS_PER_MONTH, ceiling, count, one, product, quotient, whole};
+use crate::money::arithmetic::{HOURS_PER_MONTH, ceiling, count, logarithm, one, product, quotient, whole};
 
 /// Numbers of nodes that are tried at most. So many are only where hundreds of them cost the same.
 const TRIED: usize = 1024;
@@ -49,7 +55,7 @@ impl Tried {
         let gpus = nodes.saturating_mul(owned.machines.gpus_per_node.max(1));
         let base = OwnedBase::with(asked, (&owned.machines, owned.refresh), gpus)?;
         let is_alone = asked.place.committed.is_empty();
-        let rest = if is_alone { (0, asked.rest(base.level)) } else { asked.above(&base) };
+        let rest = if is_alone { (0, asked.rest(base.level)) } else { asked.above(base.level) };
         Ok(Self { nodes, machines: base.worth(asked), rest, base })
     }
 
@@ -206,6 +212,30 @@ impl OwnedBase {
         }
         payments
     }
+
+    /// What staying with the first generation until its end costs more than the best there is each quarter. None without
+    /// machines.
+    pub(super) fn lock_in(&self, asked: &Asked<'_>) -> Option<Figure> {
+        let first = self.generations.first().filter(|it| it.machines.gpus > 0)?;
+        let lock_in = LockIn {
+            monthly: quotient(first.cost()?.total, 12.into())?,
+            months: life(&first.machines).min(asked.months()),
+            progress: progress(self.refresh, first.machines.life_years)?,
+            cost_of_capital: asked.scenario.cost_of_capital,
+        };
+        // None where the sums are larger than anyone's.
+        lock_in.cost().ok()
+    }
+}
+
+/// How fast hardware gets better by what one expects to buy next; what replaces machines for no less is no progress.
+fn progress(refresh: Refresh, life_years: Decimal) -> Option<Progress> {
+    if refresh.is_the_same() {
+        return Some(Progress::default());
+    }
+    let better = logarithm(quotient(refresh.performance_ratio, refresh.price_ratio)?)?;
+    let orders = quotient(better, product(&[logarithm(10.into())?, life_years]))?;
+    Some(Progress { orders_per_year: orders.round(PLACES).max(Decimal::ZERO) })
 }
 
 /// GPUs that serve a level in spite of downtime.

@@ -9,39 +9,17 @@
 //! is expected to cost α × p + (1 − α) × π, and the higher that is, the larger the base. Where nobody said what π is, it
 //! counts as one that is bought, so that nothing that is missing looks like a saving; and the option does not do the work.
 
-use super::answer::{Line, PlaceAnswer, Policy};
-use super::bill::{Bill, paid_for_one};
-use super::block;
+use std::ops::Range;
+
 use super::cheaper::{moved, rebates};
-use super::entered::{Committed, Gpus, Place, Rate, Scenario, Spot};
-use super::owned::OwnedBase;
-use super::spend::Covered;
+use super::entered::{Committed, Place, Rate, Scenario, Spot};
+use super::{block, committed};
 use crate::cancellation;
-use crate::economics::cash::{Payments, weighed, worth_of_one};
-use crate::economics::check::Refused;
-use crate::economics::commitment::upfront_by_hour;
+use crate::economics::cash::{Payments, at_its_end, worth_of_one};
 use crate::economics::mix::{Commitment, Ladder, Overflow, Size, Stack};
 use crate::economics::profile::{MONTH, PARTS, Profile, in_gpus, parts};
 use crate::money::Decimal;
-use crate::money::arithmetic::{HOURS_PER_MONTH, count, one, product, quotient};
-
-/// A place's part of an option's answer.
-pub(super) struct Evaluated {
-    pub(super) answer: PlaceAnswer,
-    pub(super) lines: Vec<Line>,
-    pub(super) payments: Payments,
-    /// Of them, what is lost where porting fails.
-    pub(super) payments_in_vain: Payments,
-    pub(super) paid_hours: Decimal,
-}
-
-/// The base of a place: what is owned, commitments with how far up each reaches, and all of it by the month.
-pub(super) struct Decided<'a> {
-    owned: Option<OwnedBase>,
-    commitments: Vec<&'a Committed>,
-    levels: Vec<Vec<u64>>,
-    pub(super) base: Vec<u64>,
-}
+use crate::money::arithmetic::{HOURS_PER_MONTH, one, product, quotient};
 
 /// A place, what is asked of it, and the prices it is served at.
 pub(super) struct Asked<'a> {
@@ -62,7 +40,7 @@ pub(super) struct Asked<'a> {
     worth: Overflow,
     /// What can be committed to, the longest first, and at what an hour of each month is worth at the start.
     pub(super) committed: Vec<&'a Committed>,
-    commitments: Vec<Commitment>,
+    pub(super) commitments: Vec<Commitment>,
     /// What a useful hour of spot costs in each month; empty where none is sold.
     pub(super) spot: Vec<Decimal>,
     /// What an hour by use costs in each month; empty where none is sold.
@@ -111,7 +89,7 @@ impl<'a> Asked<'a> {
         committed.sort_by_key(|it| std::cmp::Reverse(it.months));
         let commitments = committed
             .iter()
-            .map(|it| worth_of_commitment(it, place, scenario.months, &worth_of_one))
+            .map(|it| committed::at_worth(it, place, scenario.months, &worth_of_one))
             .collect();
         Self {
             scenario,
@@ -155,7 +133,11 @@ impl<'a> Asked<'a> {
 
     /// What serving the rest of all months is worth at the start above a level, with support.
     pub(super) fn rest(&self, level: u64) -> Decimal {
-        self.worth.cost(&self.ladder, 0..self.months(), level)
+        self.rest_of(0..self.months(), level)
+    }
+
+    pub(super) fn rest_of(&self, months: Range<u32>, level: u64) -> Decimal {
+        self.worth.cost(&self.ladder, months, level)
     }
 
     /// What payments are worth at the start.
@@ -173,44 +155,6 @@ impl<'a> Asked<'a> {
         needed.max().unwrap_or_default()
     }
 
-    /// How large its base is.
-    pub(super) fn decide(&self) -> Result<Decided<'a>, Refused> {
-        let owned = self.place.owned.as_ref().map(|it| OwnedBase::of(self, it)).transpose()?;
-        let (commitments, levels) = (self.committed.clone(), self.levels_above(owned.as_ref()));
-        let base: Vec<u64> = levels
-            .last()
-            .cloned()
-            .unwrap_or_else(|| vec![owned.as_ref().map_or(0, |it| it.level); self.months() as usize]);
-        Ok(Decided { owned, commitments, levels, base })
-    }
-
-    pub(super) fn evaluate(
-        &self,
-        decided: Decided<'a>,
-        covered: Option<&Covered>,
-    ) -> Result<Evaluated, Refused> {
-        let Decided { owned, commitments, levels, base } = decided;
-        let mut found = Bill::new(self);
-        let mut below = vec![0; self.months() as usize];
-        for (block, used) in self.place.blocks.iter().zip(&self.in_blocks) {
-            found.block(block, *used);
-        }
-        if let Some(owned) = &owned {
-            found.own(owned);
-            below.fill(owned.level);
-        }
-        for (entered, level) in commitments.iter().zip(&levels) {
-            found.commit(entered, &below, level);
-            below.clone_from(level);
-        }
-        found.overflow(&base, covered);
-        found.besides();
-        found.porting();
-        let moved = found.moved()?;
-        let policies = self.policies(owned.as_ref(), &base)?;
-        Ok(found.evaluated(policies, owned.as_ref(), moved))
-    }
-
     /// Thousandths of a GPU that an hour asks for by use, above a level of base.
     pub(super) fn by_use_in(&self, hour: usize, level: u64) -> u64 {
         let Some(it) = self.rest.hours().get(hour) else { return 0 };
@@ -224,12 +168,12 @@ impl<'a> Asked<'a> {
         in_gpus(hours.map(|it| u128::from(it.all())).sum())
     }
 
-    /// What commitments above a base are worth at the start with what comes after them and support, and thousandths of
-    /// GPU-hours that nothing serves.
-    pub(super) fn above(&self, owned: &OwnedBase) -> (u128, Decimal) {
+    /// What commitments above a level of machines are worth at the start with what comes after them and support, and
+    /// thousandths of GPU-hours that nothing serves.
+    pub(super) fn above(&self, owned: u64) -> (u128, Decimal) {
         let mut cost = Decimal::ZERO;
-        let mut base = vec![owned.level; self.months() as usize];
-        for (commitment, level) in self.commitments.iter().zip(self.levels_above(Some(owned))) {
+        let mut base = vec![owned; self.months() as usize];
+        for (commitment, level) in self.commitments.iter().zip(self.levels_above(owned)) {
             for ((price, level), below) in commitment.prices.iter().zip(&level).zip(&base) {
                 cost += in_gpus((level - below).into()).times(HOURS_PER_MONTH).multiply(*price);
             }
@@ -237,7 +181,7 @@ impl<'a> Asked<'a> {
         }
         let mut missing = 0;
         for (month, level) in (0..).zip(base) {
-            cost += self.worth.cost(&self.ladder, month..month + 1, level);
+            cost += self.rest_of(month..month + 1, level);
             if !self.has_overflow() {
                 missing += self.ladder.serve(month, level).burst;
             }
@@ -245,10 +189,20 @@ impl<'a> Asked<'a> {
         (missing, cost)
     }
 
-    /// How far up each commitment reaches, the longest first.
-    pub(super) fn levels_above(&self, owned: Option<&OwnedBase>) -> Vec<Vec<u64>> {
+    /// How far up each commitment reaches, the longest first, above a level of machines.
+    pub(super) fn levels_above(&self, owned: u64) -> Vec<Vec<u64>> {
+        // What is owned lies below all of them, for nothing more than it costs already.
+        let whole = Commitment {
+            prices: vec![Decimal::ZERO; self.months() as usize],
+            term: self.months(),
+            size: Size::Fixed(owned),
+        };
+        let all: Vec<Commitment> = std::iter::once(whole).chain(self.commitments.iter().cloned()).collect();
         let overflow = if self.has_overflow() { &self.worth } else { &self.without_rest() };
-        self.levels(owned, overflow)
+        let stack = Stack { ladder: &self.ladder, commitments: &all, overflow, step: self.step() };
+        let mut levels = stack.levels();
+        levels.remove(0);
+        levels
     }
 
     /// What comes after commitments where nothing serves the rest: the thousandth part of a GPU-hour that is missing costs
@@ -260,77 +214,6 @@ impl<'a> Asked<'a> {
         let price = parts.multiply(all).times(HOURS_PER_MONTH).round(0) + one();
         Overflow { burst: vec![price; self.months() as usize], ..self.worth.clone() }
     }
-
-    fn levels(&self, owned: Option<&OwnedBase>, overflow: &Overflow) -> Vec<Vec<u64>> {
-        let stack = |commitments| Stack { ladder: &self.ladder, commitments, overflow, step: self.step() };
-        let Some(owned) = owned else {
-            return stack(&self.commitments).levels();
-        };
-        // What is owned lies below all of them, for nothing more than it costs already.
-        let whole = Commitment {
-            prices: vec![Decimal::ZERO; self.months() as usize],
-            term: self.months(),
-            size: Size::Fixed(owned.level),
-        };
-        let all: Vec<Commitment> = std::iter::once(whole).chain(self.commitments.iter().cloned()).collect();
-        let mut levels = stack(&all).levels();
-        levels.remove(0);
-        levels
-    }
-
-    /// What a place with one base and something for the rest is worth with other bases.
-    fn policies(&self, owned: Option<&OwnedBase>, base: &[u64]) -> Result<Vec<Policy>, Refused> {
-        // With nothing by use there is nothing to tell; what is missing for nothing is no saving; and a spend commitment
-        // depends on the other places of its option.
-        let is_known = self.obtainable == one() || self.per_unserved_hour.is_some();
-        if self.by_use.is_empty() || !is_known || self.place.spend_rate.is_some() {
-            return Ok(Vec::new());
-        }
-        let levels = [
-            ("Nothing, all on demand", 0),
-            ("What is always asked for", self.rest.lowest()),
-            ("The highest hour", self.rest.peak()),
-        ];
-        let policy = |name, parts: u64, [cost, taken]: [Decimal; 2]| Policy {
-            name,
-            gpus: in_gpus(parts.into()),
-            cost,
-            more: cost - taken,
-        };
-        match (owned, &self.commitments[..]) {
-            (Some(owned), []) => {
-                let taken = owned.with_the_rest(self);
-                levels
-                    .into_iter()
-                    .map(|(name, level)| {
-                        let other = owned.serving(self, level)?;
-                        Ok(policy(name, u64::from(other.gpus) * PARTS, [other.with_the_rest(self), taken]))
-                    })
-                    .collect()
-            }
-            (None, [only]) => {
-                let of = |levels: &[u64]| {
-                    let months = (0..).zip(levels).zip(&only.prices).map(|((month, level), price)| {
-                        let base = in_gpus((*level).into()).multiply(*price).times(HOURS_PER_MONTH);
-                        base + self.worth.cost(&self.ladder, month..month + 1, *level)
-                    });
-                    months.sum::<Decimal>()
-                };
-                let taken = of(base);
-                Ok(levels
-                    .into_iter()
-                    .map(|(name, level)| (name, up(level, self.step())))
-                    .map(|(name, level)| policy(name, level, [of(&vec![level; base.len()]), taken]))
-                    .collect())
-            }
-            _ => Ok(Vec::new()),
-        }
-    }
-}
-
-/// The next multiple of a step.
-pub(super) fn up(parts: u64, step: u64) -> u64 {
-    parts.div_ceil(step.max(1)).saturating_mul(step.max(1))
 }
 
 /// A rate's price in each month.
@@ -358,28 +241,6 @@ fn spot(entered: &Spot, months: u32) -> Vec<Decimal> {
 /// Prices of the supplier with support, which is a share of them: what a base is chosen by.
 fn with_support(place: &Place, prices: &[Decimal]) -> Vec<Decimal> {
     prices.iter().map(|price| *price + price.multiply(place.support)).collect()
-}
-
-/// A commitment at what an hour of each month is worth at the start, with support, which is a share of its price.
-fn worth_of_commitment(
-    entered: &Committed,
-    place: &Place,
-    months: u32,
-    worth_of_one: &[Decimal],
-) -> Commitment {
-    let found = commitment(entered, months);
-    let support: Vec<Decimal> = found.prices.iter().map(|price| price.multiply(place.support)).collect();
-    let support = at_its_end(&support, worth_of_one);
-    // What is paid in advance is worth what it is when it is paid.
-    let paid = paid_for_one(entered, months).worth(worth_of_one);
-    let of_hour = |worth| quotient(worth, HOURS_PER_MONTH.into()).unwrap_or_default();
-    let prices = paid.into_iter().zip(support).map(|(worth, support)| of_hour(worth) + support).collect();
-    Commitment { prices, ..found }
-}
-
-/// Prices of what is paid during each month, at what they are worth at the start.
-fn at_its_end(prices: &[Decimal], worth_of_one: &[Decimal]) -> Vec<Decimal> {
-    prices.iter().zip(&worth_of_one[1..]).map(|(price, worth)| weighed(*price, *worth)).collect()
 }
 
 /// What an hour beyond base and spot is expected to cost in each month.
@@ -415,22 +276,4 @@ fn per_unserved_hour(scenario: &Scenario, demands: &[Profile], place: &Place) ->
     }
     let of_work = if is_same { same } else { quotient(cost, hours) };
     Some(product(&[of_work?, quotient(place.performance, place.rework)?]))
-}
-
-/// What an hour of each month amounts to: its price at the start of its term, and a part of what was paid then, without
-/// interest: what early payments cost is in what all is worth today.
-pub(super) fn commitment(entered: &Committed, months: u32) -> Commitment {
-    let term = entered.months.max(1);
-    let years = quotient(count(term), 12.into()).unwrap_or_default();
-    let upfront = upfront_by_hour(entered.upfront, years, Decimal::ZERO);
-    let price = |month: u32| {
-        let start = month - month % term;
-        let upfront = product(&[upfront.unwrap_or_default(), entered.upfront_factor(start)]);
-        entered.rate.in_month(start) + upfront
-    };
-    let size = match entered.gpus {
-        Gpus::Best => Size::Best,
-        Gpus::Number(gpus) => Size::Fixed(u64::from(gpus) * PARTS),
-    };
-    Commitment { prices: (0..months).map(price).collect(), term, size }
 }

@@ -8,97 +8,19 @@
 //! is what the option is ranked by ([`super::fallback`]). What the move is worth, and from which spend on it pays, follows
 //! from what both options cost and when that is paid ([`Move`]).
 
-use serde::{Deserialize, Serialize};
-
-use super::answer::OptionAnswer;
+use super::answer::{Moving, OptionAnswer, PortedAnswer};
 use super::bill::Bill;
-use super::entered::{Rate, Scenario};
+use super::entered::{Port, Scenario};
 use crate::economics::cash::{Payback, Payments};
 use crate::economics::check;
-use crate::economics::figure::{Unit, figure, term};
+use crate::economics::figure::{Figure, Unit, figure, term};
 use crate::economics::silicon::{Ported, Porting};
 use crate::money::Decimal;
 use crate::money::arithmetic::{count, one, product, quotient};
 
-/// What porting takes. The defaults are those of [`Porting`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Port {
-    pub engineer_weeks: Decimal,
-    /// Money a year for an engineer.
-    pub loaded_cost: Decimal,
-    /// That it works at all.
-    pub chance: Decimal,
-    pub releases_per_year: Decimal,
-    /// Of the porting, what each release takes again.
-    pub ported_anew: Decimal,
-    /// Months in which it runs in both: here, and where it ran. 0.
-    pub months_of_both: u32,
-    /// What an hour of the work's accelerator costs there meanwhile.
-    pub meanwhile: Rate,
-}
-
-/// What porting amounts to over all months.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct PortedAnswer {
-    pub once: Decimal,
-    pub anew: Decimal,
-    pub both: Decimal,
-    /// What running both is worth today.
-    pub both_today: Decimal,
-}
-
-/// Porting to one option against staying with another.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Moving {
-    /// By their places in the list.
-    pub porting: usize,
-    pub staying: usize,
-    /// Of what staying costs a month, the share that porting saves.
-    pub saving: Decimal,
-    pub ported: Ported,
-}
-
 impl PortedAnswer {
     fn total(self) -> Decimal {
         self.once + self.anew + self.both
-    }
-}
-
-impl Default for Port {
-    fn default() -> Self {
-        let Porting { engineer_weeks, loaded_cost, chance, releases_per_year, ported_anew, .. } =
-            Porting::default();
-        let (months_of_both, meanwhile) = (0, Rate::default());
-        Self {
-            engineer_weeks,
-            loaded_cost,
-            chance,
-            releases_per_year,
-            ported_anew,
-            months_of_both,
-            meanwhile,
-        }
-    }
-}
-
-impl Port {
-    pub(in crate::economics) fn porting(&self) -> Porting {
-        Porting {
-            engineer_weeks: self.engineer_weeks,
-            loaded_cost: self.loaded_cost,
-            chance: self.chance,
-            releases_per_year: self.releases_per_year,
-            ported_anew: self.ported_anew,
-            months_of_both: count(self.months_of_both),
-            ..Porting::default()
-        }
-    }
-
-    /// At the start, and in each month.
-    pub(in crate::economics) fn costs(&self) -> [Decimal; 2] {
-        let porting = self.porting();
-        [porting.porting(), porting.upkeep()]
     }
 }
 
@@ -109,14 +31,10 @@ impl Bill<'_> {
         let Some(entered) = &asked.place.porting else { return };
         let months = asked.months();
         let [once, monthly] = entered.costs();
-        let week = quotient(entered.loaded_cost, 52.into()).unwrap_or_default();
         self.pay_first(0, once);
         self.in_vain.at_start_of(0, once);
-        let terms = vec![
-            term("engineer-weeks", entered.engineer_weeks, Unit::Weeks),
-            term("week", week, Unit::MoneyPerWeek),
-        ];
-        self.line("Porting".to_owned(), once, "engineer-weeks × week", terms);
+        let [_, Figure { name, formula, terms, .. }] = entered.porting().work();
+        self.line(name, once, formula, terms);
         (0..months).for_each(|month| self.pay_during(month, monthly));
         let terms = vec![
             term("porting", once, Unit::Money),
@@ -126,7 +44,7 @@ impl Bill<'_> {
         ];
         let cost = product(&[monthly, count(months)]);
         self.line(
-            "Porting anew".to_owned(),
+            "Porting anew",
             cost,
             "porting × share that is ported anew × releases a year × months in use ÷ 12",
             terms,
@@ -155,12 +73,7 @@ impl Bill<'_> {
             term("GPU-hours of the work in them", hours, Unit::Hours),
             term("price where it ran", price, Unit::MoneyPerHour),
         ];
-        self.line(
-            "Running both".to_owned(),
-            cost,
-            "GPU-hours of the work in them × price where it ran",
-            terms,
-        );
+        self.line("Running both", cost, "GPU-hours of the work in them × price where it ran", terms);
         let today = payments.present_value(asked.scenario.cost_of_capital);
         self.pay_for_both(payments);
         [cost, today]
@@ -223,7 +136,6 @@ impl Move<'_> {
         let money = |name, value| term(name, value, Unit::Money);
         let months = || term("months", count(self.months), Unit::Months);
         let share = |name, value| term(name, value, Unit::Share);
-        let week = quotient(self.port.loaded_cost, 52.into()).unwrap_or_default();
         let run = option.total - self.cost.total();
         let saved = quotient(other.total - run - anew, count(self.months));
         let chance = option.chance;
@@ -238,24 +150,10 @@ impl Move<'_> {
             Payback::Never => None,
         };
         let paid = |it: &OptionAnswer| it.payments.total();
+        let [week, porting] = self.port.porting().work();
         Ported {
-            week: figure(
-                "An engineer’s week",
-                Some(week),
-                Unit::MoneyPerWeek,
-                "loaded cost ÷ 52",
-                vec![term("loaded cost", self.port.loaded_cost, Unit::MoneyPerYear)],
-            ),
-            porting: figure(
-                "Porting",
-                Some(once),
-                Unit::Money,
-                "engineer-weeks × week",
-                vec![
-                    term("engineer-weeks", self.port.engineer_weeks, Unit::Weeks),
-                    term("week", week, Unit::MoneyPerWeek),
-                ],
-            ),
+            week,
+            porting,
             both: figure(
                 "Running both",
                 Some(both),
@@ -324,6 +222,7 @@ impl Move<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::economics::comparison::Rate;
     use crate::economics::file::read;
     use crate::money::arithmetic::decimal;
 

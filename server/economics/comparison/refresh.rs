@@ -1,26 +1,21 @@
-//! Machines whose life ends before the months that are looked at do, and staying with them until then.
+//! Machines whose life ends before the months that are looked at do.
 //!
 //! - a generation does the work of the one before: its GPUs are those ÷ the ratio of performances, in whole nodes
 //! - its nodes and their fabric cost the ratio of prices as much; a node draws and is housed as one of the first
 //! - machines that are not sold within the months are worth at their end what the table of resale says at their age
 //!   ([`spans`]): what was paid for them, less that, is the cost of these months
-//! - lock-in is [`crate::economics::path`]'s, of the first generation: what doing its work costs more than with the best
-//!   there is each quarter, until it is replaced. How fast that gets better follows from what replaces it, where that is
-//!   another: orders of magnitude a year = log₁₀(ratio of performances ÷ ratio of prices) ÷ life
 
 use serde::Serialize;
 
 use super::PLACES;
-use super::owned::OwnedBase;
 use super::place::Asked;
 use crate::economics::check::Refused;
-use crate::economics::figure::Figure;
 use crate::economics::owning::{Component, Fabric, Owning, OwningCost, Part, Tenure};
-use crate::economics::price_path::{LockIn, Progress, Refresh};
+use crate::economics::price_path::Refresh;
 use crate::economics::profile::in_gpus;
 use crate::money::Decimal;
 use crate::money::arithmetic::{
-    HOURS_PER_MONTH, ceiling, count, decimal, floor, growth, logarithm, one, product, quotient, whole,
+    HOURS_PER_MONTH, ceiling, count, decimal, floor, growth, one, product, quotient, whole,
 };
 
 /// Machines of one life, and what they cost in the months of it that are looked at.
@@ -213,32 +208,6 @@ fn next(machines: &Owning, ratio: Decimal, after: u32) -> Owning {
     Owning { node_price: times(machines.node_price), tenure, fabric, staff, ..machines.clone() }
 }
 
-/// How fast hardware gets better by what one expects to buy next; what replaces machines for no less is no progress.
-fn progress(refresh: Refresh, life_years: Decimal) -> Option<Progress> {
-    if refresh.is_the_same() {
-        return Some(Progress::default());
-    }
-    let better = logarithm(quotient(refresh.performance_ratio, refresh.price_ratio)?)?;
-    let orders = quotient(better, product(&[logarithm(10.into())?, life_years]))?;
-    Some(Progress { orders_per_year: orders.round(PLACES).max(Decimal::ZERO) })
-}
-
-impl OwnedBase {
-    /// What staying with the first generation until its end costs more than the best there is each quarter. None without
-    /// machines.
-    pub(super) fn lock_in(&self, asked: &Asked<'_>) -> Option<Figure> {
-        let first = self.generations.first().filter(|it| it.machines.gpus > 0)?;
-        let lock_in = LockIn {
-            monthly: quotient(first.cost()?.total, 12.into())?,
-            months: life(&first.machines).min(asked.months()),
-            progress: progress(self.refresh, first.machines.life_years)?,
-            cost_of_capital: asked.scenario.cost_of_capital,
-        };
-        // None where the sums are larger than anyone's.
-        lock_in.cost().ok()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -247,6 +216,7 @@ mod tests {
     use crate::economics::comparison::{OptionAnswer, Scenario};
     use crate::economics::file::read;
     use crate::economics::owning::OneOff;
+    use crate::economics::price_path::{LockIn, Progress};
     use crate::money::arithmetic::decimal;
 
     /// Two nodes, which live a year, for two and a half.

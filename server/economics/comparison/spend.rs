@@ -7,8 +7,7 @@
 
 use std::cmp::Reverse;
 
-use serde::{Deserialize, Serialize};
-
+use super::entered::Spend;
 use super::place::Asked;
 use crate::economics::profile::{MONTH, in_gpus};
 use crate::money::Decimal;
@@ -16,15 +15,6 @@ use crate::money::arithmetic::{one, quotient};
 
 /// Digits after the point of what places bear of it.
 const PLACES: u8 = 20;
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Spend {
-    /// Money for every hour of the term.
-    pub per_hour: Decimal,
-    /// Of a term. It is renewed until the end.
-    pub months: u32,
-}
 
 /// What a commitment pays for in a place, by the month.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,28 +1,6 @@
-//! Between which values a number lies that is entered: as somebody stated it, with where that is from.
-//!
-//! Without it a number is drawn between what is usual for its kind ([`crate::economics::uncertainty`]). What is entered is
-//! what is most likely: a claim's best case is the end of a range, never its middle.
+//! Ranges that are stated, by the JSON pointers of the numbers that they are of.
 
-use std::collections::BTreeMap;
-
-use serde::{Deserialize, Serialize};
-
-use super::entered::Scenario;
-use crate::money::Decimal;
-
-/// The ends of a range. One that is not entered is what is usual.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Stated {
-    pub low: Option<Decimal>,
-    pub high: Option<Decimal>,
-    /// Who states it.
-    pub source: String,
-}
-
-/// By the number they are of, as it is reached from where they stand: `performance`, `on_demand.price`,
-/// `committed.0.rate.price`.
-pub type Ranges = BTreeMap<String, Stated>;
+use super::entered::{Ranges, Scenario, Stated};
 
 impl Scenario {
     /// What is stated of a number, by its JSON pointer.

@@ -77,6 +77,11 @@ impl Hop {
         }
     }
 
+    /// Whether its price is AWS's, in US dollars, and not an entered one.
+    pub fn is_listed(self) -> bool {
+        !matches!(self, Self::Region { .. })
+    }
+
     fn name(self) -> &'static str {
         match self {
             Self::Nat => "NAT gateway",

@@ -57,6 +57,11 @@ pub struct Tier {
 impl Rates {
     pub const LISTED: [Self; 4] = [Self::Aws, Self::Azure, Self::GooglePremium, Self::GoogleStandard];
 
+    /// Whether a supplier lists them, in US dollars.
+    pub fn is_listed(self) -> bool {
+        Self::LISTED.contains(&self)
+    }
+
     pub fn tariff(self) -> Tariff {
         let tier = |up_to, thousandths| Tier { up_to, price: decimal(thousandths, 3) };
         let listed = |name, unit, tiers, source, date| Tariff { name, unit, tiers, source, date };
@@ -160,13 +165,5 @@ impl Tariff {
     pub fn cost(&self, units: Decimal) -> Decimal {
         let filled = self.filled(units);
         self.tiers.iter().zip(filled).map(|(tier, inside)| product(&[tier.price, inside])).sum()
-    }
-
-    /// What a month may send for nothing.
-    pub fn free(&self) -> Decimal {
-        match self.tiers.first() {
-            Some(Tier { up_to: Some(bound), price }) if price.is_zero() => i64::from(*bound).into(),
-            _ => Decimal::ZERO,
-        }
     }
 }

@@ -11,7 +11,7 @@
 use chrono::NaiveDate;
 use serde::Serialize;
 
-use super::{Measured, Used, Way};
+use super::{Measured, Used, Way, base};
 use crate::accelerator::accelerator_hours;
 use crate::economics::comparison::{
     BY_THE_BOOKS, COVERED, Committed, Gpus, OtherCost, PerWhat, Place, Rate, Spot,
@@ -20,7 +20,7 @@ use crate::economics::mix::{Ladder, Overflow};
 use crate::economics::profile::{MONTH, PARTS, Profile, in_gpus};
 use crate::economics::spot::Interruptions;
 use crate::money::Decimal;
-use crate::money::arithmetic::{HOURS_PER_MONTH, count, floor, one, product, quotient, whole};
+use crate::money::arithmetic::{HOURS_PER_MONTH, count, count_of, floor, one, product, quotient, whole};
 
 /// Digits after the point of a price and a share: no more than a cent in ten million hours is lost.
 pub(super) const DIGITS: u8 = 9;
@@ -123,7 +123,7 @@ pub(super) fn own_price_of(used: &Used, paid: HowPaid, supplier: &str) -> Option
 impl Layers {
     pub(super) fn of(used: &Used) -> Self {
         let hours = used.ways.iter().map(|it| it.hours.len()).max().unwrap_or_default();
-        let length = count(u32::try_from(hours).unwrap_or(u32::MAX));
+        let length = count_of(hours);
         let base = |paid: HowPaid| {
             let in_hour = |hour: usize| -> Decimal {
                 let of_hour = used.ways.iter().filter(|it| it.paid == paid);
@@ -211,18 +211,14 @@ fn last_day(measured: &Measured) -> NaiveDate {
 /// Where a model runs now. `otherwise` is for what of growth and rounding is above it all.
 pub(super) fn place(measured: &Measured, used: &Used, otherwise: Option<Rate>, months: u32) -> Place {
     let layers = Layers::of(used);
-    let committed = |layer: &BaseLoad, rate: Rate, months: u32| Committed {
-        rate,
-        upfront: Decimal::ZERO,
-        months,
-        gpus: Gpus::Number(layer.gpus),
-    };
-    let owned =
-        layers.owned.iter().map(|it| committed(it, owned_rate(measured, it.price), months.max(TERM + 1)));
-    let base = layers
+    let owned = layers
+        .owned
+        .iter()
+        .map(|it| base(owned_rate(measured, it.price), months.max(TERM + 1), Gpus::Number(it.gpus)));
+    let covered = layers
         .committed
         .iter()
-        .map(|it| committed(it, own_rate(measured, "under commitments", it.price), TERM));
+        .map(|it| base(own_rate(measured, "under commitments", it.price), TERM, Gpus::Number(it.gpus)));
     let spot = layers.spot.map(|price| Spot {
         rate: own_rate(measured, "of spot", price),
         // Hours as they were paid for: what was lost and done again is among them.
@@ -232,14 +228,11 @@ pub(super) fn place(measured: &Measured, used: &Used, otherwise: Option<Rate>, m
     });
     Place {
         supplier: used.suppliers(|_| true),
-        serves: vec![used.name.clone()],
-        accelerator: used.accelerator.to_owned(),
-        gpus_per_node: used.gpus_per_node,
-        committed: owned.chain(base).collect(),
+        committed: owned.chain(covered).collect(),
         spot,
         on_demand: layers.rest.map(|price| rest_rate(measured, price)).or(otherwise),
         others: unused(measured, used).into_iter().collect(),
-        ..Place::default()
+        ..used.place()
     }
 }
 
@@ -255,7 +248,7 @@ pub(super) fn unused(measured: &Measured, used: &Used) -> Option<OtherCost> {
 /// Of an amount of the period what a month of 730 hours has.
 fn monthly(measured: &Measured, amount: Decimal) -> Decimal {
     let days = measured.period.days();
-    let hours = count(u32::try_from((days.end - days.start).num_hours()).unwrap_or(u32::MAX));
+    let hours = Decimal::from((days.end - days.start).num_hours());
     quotient(product(&[amount, HOURS_PER_MONTH.into()]), hours).unwrap_or_default().round(DIGITS).normalize()
 }
 
@@ -291,7 +284,7 @@ impl Served {
     /// Above a base, in GPUs with their prices, by spot and the rest at theirs.
     pub fn of(used: &Used, base: &[(u32, Decimal)], spot: Option<Decimal>, rest: Option<Decimal>) -> Self {
         let profile = Profile::new(used.gpus(), used.spot_share());
-        let hours = count(u32::try_from(profile.hours().len()).unwrap_or(u32::MAX));
+        let hours = count_of(profile.hours().len());
         let always = |price: Decimal| vec![price; profile.hours().len().div_ceil(MONTH)];
         let overflow = Overflow {
             spot: spot.map(|price| (always(price), u64::MAX)),

@@ -21,7 +21,7 @@ pub use layers::{HowPaid, Reconciled};
 pub use options::TooDear;
 pub use staying::PaidOn;
 
-use super::comparison::{Alternative, Dollar, SHIPPED, Scenario, Work};
+use super::comparison::{Alternative, Committed, Dollar, Gpus, Place, Rate, SHIPPED, Scenario, Work};
 use super::owning::Owning;
 use super::profile::Shape;
 use crate::accelerator::accelerator_hours;
@@ -210,6 +210,16 @@ impl Used {
         }
     }
 
+    /// A place for it, at no price yet.
+    fn place(&self) -> Place {
+        Place {
+            serves: vec![self.name.clone()],
+            accelerator: self.accelerator.to_owned(),
+            gpus_per_node: self.gpus_per_node,
+            ..Place::default()
+        }
+    }
+
     fn described(&self) -> DescribedModel {
         let price = |way: &Way| {
             let gpu_hours = accelerator_hours(way.part_seconds(), PLACES).normalize();
@@ -325,8 +335,13 @@ impl Measured {
     }
 }
 
+/// So many GPUs at a rate for a term, nothing of which is paid upfront.
+fn base(rate: Rate, months: u32, gpus: Gpus) -> Committed {
+    Committed { rate, upfront: Decimal::ZERO, months, gpus }
+}
+
 /// An option with one place for each work.
-fn option(name: &str, places: Vec<super::comparison::Place>) -> Alternative {
+fn option(name: &str, places: Vec<Place>) -> Alternative {
     Alternative { name: name.to_owned(), places, spend: None }
 }
 

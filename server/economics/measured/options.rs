@@ -3,10 +3,10 @@
 use serde::Serialize;
 
 use super::layers::{self, own_price, own_price_of, own_rate};
-use super::{HowPaid, Measured, Used, option, staying};
-use crate::economics::comparison::{Alternative, Committed, Gpus, OtherCost, Owned, Place, Rate};
+use super::{HowPaid, Measured, Used, base, option, staying};
+use crate::economics::comparison::{Alternative, Gpus, OtherCost, Owned, Place, Rate};
 use crate::money::Decimal;
-use crate::money::arithmetic::{count, product, quotient};
+use crate::money::arithmetic::{count, count_of, product, quotient};
 use crate::price_catalogue::{Price, Tier};
 
 /// Clouds of everything, as [`crate::billing::canonical_provider`] writes them; whoever else is on the list rents out
@@ -84,12 +84,12 @@ pub(super) fn options(
     }
     let rented = |used: &Used| {
         let OnDemand { supplier, rate, .. } = on_demand(used).ok_or(Refusal::NoPrice)?;
-        Ok(Place { supplier, on_demand: Some(rate), ..at(used) })
+        Ok(Place { supplier, on_demand: Some(rate), ..used.place() })
     };
     let reserved = |tier: Tier, months: u32| move |used: &Used| reserved(measured, used, tier, months);
     let elsewhere = |used: &Used| {
         let (supplier, rate) = elsewhere(measured, used).ok_or(Refusal::NoPrice)?;
-        Ok(Place { supplier: supplier.to_owned(), on_demand: Some(rate), ..at(used) })
+        Ok(Place { supplier: supplier.to_owned(), on_demand: Some(rate), ..used.place() })
     };
     let own = |used: &Used| {
         let machines = used.machines.as_ref().ok_or(Refusal::NoPrice)?;
@@ -100,7 +100,7 @@ pub(super) fn options(
             gpus_per_node: machines.owning.gpus_per_node.max(1),
             owned: Some(owned),
             on_demand: on_demand(used).map(|it| it.rate),
-            ..at(used)
+            ..used.place()
         })
     };
     found.add("All on demand", taken, &rented, &rented);
@@ -134,15 +134,19 @@ fn reserved(measured: &Measured, used: &Used, tier: Tier, months: u32) -> Result
         suppliers.extend(Some(supplier.as_str()).filter(|it| *it != price.supplier));
     }
     let supplier = suppliers.join(", ");
-    let base = Committed { rate, upfront: Decimal::ZERO, months, gpus: Gpus::Best };
-    Ok(Place { supplier, committed: vec![base], on_demand: on_demand.map(|it| it.rate), ..at(used) })
+    Ok(Place {
+        supplier,
+        committed: vec![base(rate, months, Gpus::Best)],
+        on_demand: on_demand.map(|it| it.rate),
+        ..used.place()
+    })
 }
 
 /// The share of the hours of the period in which the GPUs of the machine that is used most are: of those that are reserved
 /// none is used more.
 fn utilization_of_first_node(used: &Used) -> Decimal {
     let (gpus, node) = (used.gpus(), count(used.gpus_per_node));
-    let hours = count(u32::try_from(gpus.len()).unwrap_or(u32::MAX));
+    let hours = count_of(gpus.len());
     let busy: Decimal = gpus.into_iter().map(|it| it.min(node)).sum();
     quotient(busy, product(&[node, hours])).unwrap_or_default()
 }
@@ -188,16 +192,6 @@ impl Found {
             places.extend(self.stays.iter().cloned());
             self.options.push(option(name, places));
         }
-    }
-}
-
-/// A place for a model, at no price yet.
-fn at(used: &Used) -> Place {
-    Place {
-        serves: vec![used.name.clone()],
-        accelerator: used.accelerator.to_owned(),
-        gpus_per_node: used.gpus_per_node,
-        ..Place::default()
     }
 }
 

@@ -8,9 +8,9 @@
 use serde::Serialize;
 
 use super::layers::{self, Served, TERM, own_rate, owned_rate};
-use super::{HowPaid, Measured, PLACES, Used, Way};
+use super::{HowPaid, Measured, PLACES, Used, Way, base};
 use crate::accelerator::accelerator_hours;
-use crate::economics::comparison::{Committed, Gpus, Place, Rate};
+use crate::economics::comparison::{Gpus, Place, Rate};
 use crate::economics::profile::in_gpus;
 use crate::money::Decimal;
 use crate::money::arithmetic::{ceiling, count, product, quotient, whole};
@@ -153,25 +153,21 @@ fn always(measured: &Measured, used: &Used, otherwise: Option<Rate>, months: u32
     if let Some(rate) = otherwise.as_ref().filter(|_| committed > 0) {
         of_committed -= product(&[in_gpus(rest), rate.price]);
     }
-    let base = |gpus: u32, rate: Rate, months: u32| Committed {
-        rate,
-        upfront: Decimal::ZERO,
-        months,
-        gpus: Gpus::Number(gpus),
-    };
     let mut bases = Vec::new();
     if owned > 0 {
-        bases.push(base(owned, owned_rate(measured, price(owned, of_owned)?), months.max(TERM + 1)));
+        let rate = owned_rate(measured, price(owned, of_owned)?);
+        bases.push(base(rate, months.max(TERM + 1), Gpus::Number(owned)));
     }
     if committed > 0 {
         let rate = own_rate(measured, "under commitments, used or not", price(committed, of_committed)?);
-        bases.push(base(committed, rate, TERM));
+        bases.push(base(rate, TERM, Gpus::Number(committed)));
     }
     // Machines that cost nothing are no price.
     if bases.iter().any(|it| it.rate.price <= Decimal::ZERO) {
         return None;
     }
-    Some(Place { committed: bases, on_demand: otherwise, ..empty(used) })
+    let supplier = used.suppliers(|_| true);
+    Some(Place { supplier, committed: bases, on_demand: otherwise, ..used.place() })
 }
 
 /// What its hours came to, and beside it what nothing used.
@@ -186,14 +182,4 @@ fn by_hour(measured: &Measured, used: &Used, otherwise: Option<Rate>, months: u3
         rate.source = format!("what is paid on, by its hours, {}", measured.when());
     }
     place
-}
-
-fn empty(used: &Used) -> Place {
-    Place {
-        supplier: used.suppliers(|_| true),
-        serves: vec![used.name.clone()],
-        accelerator: used.accelerator.to_owned(),
-        gpus_per_node: used.gpus_per_node,
-        ..Place::default()
-    }
 }

@@ -1,11 +1,57 @@
-//! Hours that are sorted once, so that what a level serves is looked up and not counted anew.
+//! What serves that for which there is no base, over hours that are sorted once: what a level serves is looked up and not
+//! counted anew.
 //!
 //! Σ (D − k)⁺ is a sum over the highest hours less k for each of them. Of an hour's overflow spot serves at most m, what
 //! can be interrupted up to the cap, so that in all it serves Σ min((D − k)⁺, m) = Σ (D − k)⁺ − Σ (D − m − k)⁺.
 
+use std::ops::Range;
+
 use super::Served;
-use super::stack::{Overflow, hours_of};
-use crate::economics::profile::{Hour, MONTH};
+use crate::economics::profile::{Hour, MONTH, in_gpus};
+use crate::money::Decimal;
+
+/// What serves that for which there is no base. Prices are those of an hour of work, by the month.
+#[derive(Clone, Debug, Default)]
+pub struct Overflow {
+    /// With how many thousandths of a GPU there are of it.
+    pub spot: Option<(Vec<Decimal>, u64)>,
+    pub burst: Vec<Decimal>,
+}
+
+impl Overflow {
+    /// How much of spot is used in a month: none where what comes after it costs less.
+    pub fn spot_of(&self, month: usize) -> u64 {
+        let Some((prices, cap)) = &self.spot else { return 0 };
+        let is_dearer = self.burst.get(month).is_some_and(|burst| prices.get(month) > Some(burst));
+        if is_dearer { 0 } else { *cap }
+    }
+
+    /// What an hour of spot and one on demand cost in a month.
+    fn prices(&self, month: u32) -> [Decimal; 2] {
+        let price = |prices: &[Decimal]| prices.get(month as usize).copied().unwrap_or_default();
+        [self.spot.as_ref().map_or(Decimal::ZERO, |(prices, _)| price(prices)), price(&self.burst)]
+    }
+
+    /// What serving months costs above a level.
+    pub fn cost(&self, ladder: &Ladder, months: Range<u32>, level: u64) -> Decimal {
+        let cost = |[spot, burst]: [Decimal; 2], served: Served| {
+            in_gpus(served.spot).multiply(spot) + in_gpus(served.burst).multiply(burst)
+        };
+        let (mut sum, mut at, mut run) = (Decimal::ZERO, [Decimal::ZERO; 2], Served::default());
+        // Hours are added up for as long as their prices stay.
+        for month in months {
+            let prices = self.prices(month);
+            if prices != at {
+                sum += cost(at, run);
+                (at, run) = (prices, Served::default());
+            }
+            let served = ladder.serve(month, level);
+            run.spot += served.spot;
+            run.burst += served.burst;
+        }
+        sum + cost(at, run)
+    }
+}
 
 /// Months of hours under what serves their overflow.
 #[derive(Clone, Debug)]
@@ -74,4 +120,10 @@ impl Ladder {
     pub fn peak(&self, month: u32) -> u64 {
         self.months.get(month as usize).and_then(|it| it.all.sorted.last().copied()).unwrap_or_default()
     }
+}
+
+/// The hours of a month.
+fn hours_of(hours: &[Hour], month: usize) -> &[Hour] {
+    let until = ((month + 1) * MONTH).min(hours.len());
+    hours.get(month * MONTH..until).unwrap_or_default()
 }

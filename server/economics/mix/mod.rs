@@ -15,8 +15,8 @@ mod stack;
 
 use serde::Serialize;
 
-pub use ladder::Ladder;
-pub use stack::{Commitment, Overflow, Size, Stack};
+pub use ladder::{Ladder, Overflow};
+pub use stack::{Commitment, Size, Stack};
 
 /// Thousandths of GPU-hours by what serves them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

@@ -1,10 +1,10 @@
-//! Commitments for several terms, one on the other, and what serves the rest.
+//! Commitments for several terms, one on the other.
 
 use std::ops::Range;
 
-use super::{Ladder, Served, first};
+use super::{Ladder, Overflow, first};
 use crate::cancellation;
-use crate::economics::profile::{Hour, MONTH, in_gpus};
+use crate::economics::profile::{MONTH, in_gpus};
 use crate::money::Decimal;
 
 /// Capacity that is paid for whether used or not, for terms that follow each other.
@@ -26,14 +26,6 @@ pub enum Size {
     Fixed(u64),
 }
 
-/// What serves that for which there is no base. Prices are those of an hour of work, by the month.
-#[derive(Clone, Debug, Default)]
-pub struct Overflow {
-    /// With how many thousandths of a GPU there are of it.
-    pub spot: Option<(Vec<Decimal>, u64)>,
-    pub burst: Vec<Decimal>,
-}
-
 #[derive(Clone, Copy, Debug)]
 pub struct Stack<'a> {
     pub ladder: &'a Ladder,
@@ -42,47 +34,6 @@ pub struct Stack<'a> {
     pub overflow: &'a Overflow,
     /// A machine, in thousandths of a GPU: levels are multiples of it.
     pub step: u64,
-}
-
-impl Overflow {
-    /// How much of spot is used in a month: none where what comes after it costs less.
-    pub fn spot_of(&self, month: usize) -> u64 {
-        let Some((prices, cap)) = &self.spot else { return 0 };
-        let is_dearer = self.burst.get(month).is_some_and(|burst| prices.get(month) > Some(burst));
-        if is_dearer { 0 } else { *cap }
-    }
-
-    /// What an hour of spot and one on demand cost in a month.
-    fn prices(&self, month: u32) -> [Decimal; 2] {
-        let price = |prices: &[Decimal]| prices.get(month as usize).copied().unwrap_or_default();
-        [self.spot.as_ref().map_or(Decimal::ZERO, |(prices, _)| price(prices)), price(&self.burst)]
-    }
-
-    /// What serving months costs above a level.
-    pub fn cost(&self, ladder: &Ladder, months: Range<u32>, level: u64) -> Decimal {
-        let cost = |[spot, burst]: [Decimal; 2], served: Served| {
-            in_gpus(served.spot).multiply(spot) + in_gpus(served.burst).multiply(burst)
-        };
-        let (mut sum, mut at, mut run) = (Decimal::ZERO, [Decimal::ZERO; 2], Served::default());
-        // Hours are added up for as long as their prices stay.
-        for month in months {
-            let prices = self.prices(month);
-            if prices != at {
-                sum += cost(at, run);
-                (at, run) = (prices, Served::default());
-            }
-            let served = ladder.serve(month, level);
-            run.spot += served.spot;
-            run.burst += served.burst;
-        }
-        sum + cost(at, run)
-    }
-}
-
-/// The hours of a month.
-pub(super) fn hours_of(hours: &[Hour], month: usize) -> &[Hour] {
-    let until = ((month + 1) * MONTH).min(hours.len());
-    hours.get(month * MONTH..until).unwrap_or_default()
 }
 
 impl Stack<'_> {

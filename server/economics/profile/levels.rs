@@ -11,12 +11,11 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::MONTH;
+use super::{MONTH, YEAR};
 use crate::money::Decimal;
 use crate::money::arithmetic::{count, product, whole};
 
-/// Hours of a year, and of the ten years that shares are counted in.
-const YEAR: u32 = 8760;
+/// Hours of the ten years that shares are counted in.
 const TEN_YEARS: u32 = 10 * YEAR;
 /// Steps of the golden ratio of a month's hours, with which they have no factor in common.
 const STEP: usize = 451;

@@ -17,7 +17,7 @@ pub use spread::Spread;
 
 use crate::cancellation;
 use crate::money::Decimal;
-use crate::money::arithmetic::{HOURS_PER_MONTH, count, growth};
+use crate::money::arithmetic::{HOURS_PER_MONTH, HOURS_PER_YEAR, count, growth};
 
 /// Parts of a GPU that demand is counted in.
 pub const PARTS: u64 = 1000;
@@ -27,6 +27,8 @@ const MOST_PLACES: u8 = 20;
 const GROWN: i128 = 1_000_000_000;
 /// Hours of a month.
 pub const MONTH: usize = HOURS_PER_MONTH as usize;
+/// Hours of a year: what a synthetic profile is made of.
+pub(super) const YEAR: u32 = HOURS_PER_YEAR as u32;
 
 /// What is asked for in an hour, in thousandths of a GPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

@@ -3,13 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::random::Random;
-use super::{Profile, Spread, levels};
+use super::{Profile, Spread, YEAR, levels};
 use crate::economics::sizing::Service;
 use crate::money::Decimal;
 use crate::money::arithmetic::{count, float, product, quotient};
-
-/// Hours of a year: what a synthetic profile is made of.
-const YEAR: u32 = 8760;
 
 /// GPUs that work asks for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! About owning.
 
 use super::{PublishedFigure, value};
-use crate::economics::break_even::{BreakEven, Payment, Question, Verdict};
+use crate::economics::break_even::{BreakEven, Question, Verdict};
 use crate::economics::capacity::{gpu_hours, share_of_year};
 use crate::economics::owning::capital::port_price;
 use crate::economics::owning::{
@@ -9,6 +9,7 @@ use crate::economics::owning::{
 };
 use crate::money::Decimal;
 use crate::money::arithmetic::{HOURS_PER_YEAR, count, decimal, one, product, quotient};
+use crate::price_catalogue::Payment;
 
 pub(super) const FIGURES: &[fn() -> Option<PublishedFigure>] = &[
     yearly_cost,

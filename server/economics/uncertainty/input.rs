@@ -11,8 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::range::{Range, range_of};
-use crate::economics::comparison::{Committed, Moved, OUR_OWN, Owned, Place, Scenario, Stated};
-use crate::economics::egress::Rates;
+use crate::economics::comparison::{Committed, OUR_OWN, Owned, Place, Scenario, Stated};
 use crate::economics::owning::{Residual, Tenure};
 use crate::economics::profile::Shape;
 use crate::money::Decimal;
@@ -185,8 +184,7 @@ fn tree(scenario: &Scenario) -> Value {
             if let Some(spot) = &mut place.spot {
                 spot.rework = Some(spot.hours_for_one().round(PLACES).normalize());
             }
-            let is_listed = |it: &Moved| Rates::LISTED.contains(&it.rates);
-            let listed = place.moved.iter().enumerate().filter(|(_, it)| is_listed(it));
+            let listed = place.moved.iter().enumerate().filter(|(_, it)| it.rates.is_listed());
             lists.extend(listed.map(|(m, _)| format!("/option/{at}/place/{n}/moved/{m}/rates/of")));
             let Some(owned) = &place.owned else { continue };
             let machines = format!("/option/{at}/place/{n}/owned/machines");
@@ -211,9 +209,8 @@ fn tree(scenario: &Scenario) -> Value {
 fn decides_anew(place: &Place, range: &Range, pointer: &str) -> bool {
     let is_same_again = place.owned.as_ref().is_none_or(|it| it.refresh.is_the_same());
     let is_by_use = || {
-        let has_base = place.owned.is_some() || !place.committed.is_empty() || !place.blocks.is_empty();
         let spot_ends = place.spot.as_ref().is_some_and(|it| it.gpus.is_some());
-        !has_base && !spot_ends && place.spend_rate.is_none()
+        !place.has_base() && !spot_ends && place.spend_rate.is_none()
     };
     (range.is_of_hours() && !is_by_use())
         || (pointer.ends_with("/refresh/price_ratio") && is_same_again)

@@ -411,8 +411,7 @@ impl Builder<'_> {
         costs.dedup();
         let cost = if let [one] = costs[..] { times([one]) } else { Vec::new() };
         // Where nothing is sold by use, nothing is ever there.
-        let is_sold = place.on_demand.is_some() || place.per_million_tokens.is_some();
-        let missing = there.filter(|_| is_sold).map(By::Rest);
+        let missing = there.filter(|_| place.is_by_use()).map(By::Rest);
         self.scaled(&found.paid_besides.unserved, cost.into_iter().chain(missing).collect());
     }
 

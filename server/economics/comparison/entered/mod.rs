@@ -5,21 +5,24 @@
 //! `per_million_tokens` for what they make, `committed` for every hour of a term, `blocks` for some hours in advance,
 //! `owned` for machines that are there.
 
-use chrono::NaiveDate;
+mod besides;
+mod block;
+mod dollar;
+mod owned;
+mod price;
+mod range;
+
 use serde::{Deserialize, Serialize};
 
-use super::block::Block;
-use super::cheaper::CheaperHours;
-use super::currency::{Dollar, SHIPPED};
-use super::data_transfer::Moved;
-use super::porting::Port;
-use super::spend::Spend;
-use super::stated::Ranges;
-use crate::economics::owning::Owning;
-use crate::economics::price_path::{Path, Refresh};
+pub use besides::{Every, Moved, OtherCost, PerWhat, Port};
+pub use block::Block;
+pub use dollar::{Dollar, SHIPPED};
+pub use owned::{Gpus, Owned};
+pub use price::{BY_THE_BOOKS, COVERED, CheaperHours, Committed, OUR_OWN, Rate, Spend, Spot};
+pub use range::{Ranges, Stated};
+
 use crate::economics::profile::Shape;
-use crate::economics::spot::Interruptions;
-use crate::money::arithmetic::{decimal, one, quotient};
+use crate::money::arithmetic::{decimal, one};
 use crate::money::{Currency, Decimal};
 
 /// One question: where should this work run?
@@ -201,9 +204,7 @@ impl Scenario {
         let of_option = |option: &Alternative| 1 + option.places.iter().map(Place::parts).sum::<usize>();
         self.work.iter().map(of_work).sum::<usize>() + self.options.iter().map(of_option).sum::<usize>()
     }
-}
 
-impl Scenario {
     /// Hours of demand that are given one by one, of all works.
     pub fn hours(&self) -> usize {
         let of_work = |work: &Work| match &work.demand {
@@ -215,6 +216,16 @@ impl Scenario {
 }
 
 impl Place {
+    /// Whether it has a base: what is paid for whether it is used or not.
+    pub(in crate::economics) fn has_base(&self) -> bool {
+        self.owned.is_some() || !self.committed.is_empty() || !self.blocks.is_empty()
+    }
+
+    /// Whether hours are sold there by use: on demand, or by the token.
+    pub(in crate::economics) fn is_by_use(&self) -> bool {
+        self.on_demand.is_some() || self.per_million_tokens.is_some()
+    }
+
     fn parts(&self) -> usize {
         let of_machines = self.owned.as_ref().map_or(0, |it| {
             let machines = &it.machines;
@@ -227,167 +238,6 @@ impl Place {
             + self.others.len()
             + hops
             + of_machines
-    }
-}
-
-/// How the source of a price of 0 begins where hours cost nothing. Any other 0 is what lists say of what is not sold.
-pub const COVERED: &str = "covered by credits";
-
-/// What machines of one's own are called that cost what the books say.
-pub const OUR_OWN: &str = "Our own machines";
-
-/// How the source of a price begins of machines that are there already: their hours cost what they do by the books, whether
-/// they are used or not. Nobody committed to them.
-pub const BY_THE_BOOKS: &str = "our own machines, by the books";
-
-/// A price of an hour of a GPU or of a million tokens, and where it is from.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Rate {
-    pub price: Decimal,
-    /// How it is expected to move. By default it stays.
-    #[serde(default)]
-    pub path: Path,
-    /// When it was read.
-    #[serde(default)]
-    pub date: Option<NaiveDate>,
-    /// Where it was read, or who offered it.
-    #[serde(default)]
-    pub source: String,
-    #[serde(default)]
-    pub region: String,
-}
-
-impl Rate {
-    /// Whether its hours are said to cost nothing.
-    pub fn is_covered(&self) -> bool {
-        self.price.is_zero() && self.source.starts_with(COVERED)
-    }
-
-    /// What it is in a month, from 0; of what was checked.
-    pub(super) fn in_month(&self, month: u32) -> Decimal {
-        self.path.moved(self.price, month)
-    }
-}
-
-/// What is paid for every hour of a term.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Committed {
-    pub rate: Rate,
-    /// For each GPU at the start of a term, besides its hours.
-    #[serde(default)]
-    pub upfront: Decimal,
-    /// Of a term. It is renewed until the end, at the price of then.
-    pub months: u32,
-    #[serde(default)]
-    pub gpus: Gpus,
-}
-
-impl Committed {
-    /// Whether it stands for machines that are there already.
-    pub fn is_owned(&self) -> bool {
-        self.rate.source.starts_with(BY_THE_BOOKS)
-    }
-
-    /// What its hours are called.
-    pub(super) fn name(&self) -> String {
-        if self.is_owned() {
-            OUR_OWN.to_owned()
-        } else {
-            format!("Committed for {} months", self.months.max(1))
-        }
-    }
-
-    /// What is paid at the start of a term moves as the price of its hours does: times what it is now.
-    pub(super) fn upfront_factor(&self, start: u32) -> Decimal {
-        // All of it may be paid upfront.
-        let price = if self.rate.price.is_zero() { one() } else { self.rate.price };
-        let in_month = |month| self.rate.path.moved(price, month);
-        quotient(in_month(start), in_month(0)).unwrap_or_else(one)
-    }
-}
-
-/// What can be taken away at any time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Spot {
-    pub rate: Rate,
-    /// Hours of it for a useful one, where that was measured. None: as follows from how often it is taken away.
-    #[serde(default)]
-    pub rework: Option<Decimal>,
-    #[serde(default)]
-    pub interruptions: Interruptions,
-    /// How many there are to be had. None: as many as are asked for.
-    #[serde(default)]
-    pub gpus: Option<Decimal>,
-}
-
-/// Hours for a useful one beyond which a job on spot counts as never done.
-const MOST_REWORK: i64 = 1000;
-
-impl Spot {
-    /// F: hours that are paid for a useful one, with checkpoints as often as is best.
-    pub fn hours_for_one(&self) -> Decimal {
-        self.rework.unwrap_or_else(|| {
-            let interval = self.interruptions.best_interval();
-            interval.and_then(|it| self.interruptions.factor(it)).unwrap_or_else(|| MOST_REWORK.into())
-        })
-    }
-}
-
-/// Machines of one's own.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Owned {
-    pub gpus: Gpus,
-    /// What they are and cost. How many there are, how much they are used and what money costs follow from the scenario.
-    pub machines: Owning,
-    /// What is bought when their life ends before the months do. 1 and 1: the same again.
-    pub refresh: Refresh,
-}
-
-/// How many are there.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Gpus {
-    #[default]
-    #[serde(with = "best")]
-    Best,
-    Number(u32),
-}
-
-/// What is paid besides.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct OtherCost {
-    pub name: String,
-    pub amount: Decimal,
-    pub per: PerWhat,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PerWhat {
-    Once,
-    Month,
-    /// For each hour of a GPU that works here.
-    GpuHour,
-}
-
-/// `"best"`: as many as cost least.
-mod best {
-    use serde::{Deserialize as _, Deserializer, Serializer, de};
-
-    pub(super) fn serialize<S: Serializer>(serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str("best")
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
-        match String::deserialize(deserializer)?.as_str() {
-            "best" => Ok(()),
-            found => Err(de::Error::custom(format!("expected a number or \"best\", found {found:?}"))),
-        }
     }
 }
 
