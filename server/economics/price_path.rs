@@ -6,7 +6,6 @@
 //! - as text: `-20 %` a year, `12: 0.8, 24: 0.6` for steps from their months on, `prices: 3.99, 3.50` for those of months
 //! - hardware does 10^(g × t) as much for the money after t years. g = 0.14 orders of magnitude a year (Epoch AI), a
 //!   factor of 1.380; what is owned loses value at the rate g × ln 10, 0.322 a year
-//! - economic depreciation = purchase × (1 − 10^(−g × t)); of an hour at the start, purchase × g × ln 10 ÷ hours of a year
 //! - refresh: a unit of work costs the ratio of purchase prices ÷ the ratio of performances, of what it cost
 //! - lock-in = Σ over months of cost × (1 − 10^(−g × t)) ÷ (1 + r)^(m ÷ 12), where t is the beginning of the month's
 //!   quarter: what staying with the generation one owns costs more than the best there is each quarter
@@ -47,16 +46,7 @@ pub struct Step {
 }
 
 impl Path {
-    /// What costs so much now, after so many months.
-    ///
-    /// # Errors
-    /// What cannot be computed with, in words.
-    pub fn after(&self, price: Decimal, months: u32) -> Result<Decimal, Refused> {
-        check::path(self, price, months).warnings_or_refused()?;
-        Ok(self.moved(price, months))
-    }
-
-    /// Of what was checked. To 20 decimals, so that many can be added.
+    /// What costs so much now, after so many months: of what was checked. To 20 decimals, so that many can be added.
     pub(super) fn moved(&self, price: Decimal, months: u32) -> Decimal {
         let moved = match self {
             Self::Flat => price,
@@ -73,16 +63,6 @@ impl Path {
             }
         };
         moved.round(20).normalize()
-    }
-
-    /// What it costs on average over so many months from now. None over none.
-    ///
-    /// # Errors
-    /// As of [`after`](Self::after).
-    pub fn average(&self, price: Decimal, months: u32) -> Result<Option<Decimal>, Refused> {
-        check::path(self, price, months).warnings_or_refused()?;
-        let sum: Decimal = (0..months).map(|month| self.moved(price, month)).sum();
-        Ok(quotient(sum, count(months)))
     }
 }
 
@@ -146,58 +126,14 @@ impl Default for Progress {
 }
 
 impl Progress {
-    /// How many times as much work the same money buys after so many years. None beyond 10^15.
-    pub fn factor(self, years: Decimal) -> Option<Decimal> {
-        exponential(product(&[self.hazard(), years]))
-    }
-
     /// g × ln 10: the rate at which what is owned loses value, a year.
     pub fn hazard(self) -> Decimal {
         product(&[self.orders_per_year, logarithm(10.into()).unwrap_or_default()])
     }
 
-    /// What a purchase has lost after so many years by what is better since.
-    ///
-    /// # Errors
-    /// What cannot be computed with, in words.
-    pub fn depreciation(self, purchase: Decimal, years: Decimal) -> Result<Figure, Refused> {
-        check::progress(self, purchase, years).warnings_or_refused()?;
-        Ok(figure(
-            "Economic depreciation",
-            self.left(years).map(|left| product(&[purchase, one() - left])),
-            Unit::Money,
-            "purchase × (1 − 10^(−orders of magnitude a year × years))",
-            vec![
-                term("purchase", purchase, Unit::Money),
-                term("orders of magnitude a year", self.orders_per_year, Unit::Number),
-                term("years", years, Unit::Years),
-            ],
-        ))
-    }
-
     /// Of what was bought, what is left after so many years: 10^(−g × t).
     fn left(self, years: Decimal) -> Option<Decimal> {
         exponential(-product(&[self.hazard(), years]))
-    }
-
-    /// What the first hour costs by the loss of value alone. A year has as many hours as is said: 8,760 here, 8,766 in
-    /// models that count leap years.
-    ///
-    /// # Errors
-    /// As of [`depreciation`](Self::depreciation).
-    pub fn hour(self, purchase: Decimal, hours_of_a_year: u32) -> Result<Figure, Refused> {
-        check::progress(self, purchase, Decimal::ZERO).warnings_or_refused()?;
-        Ok(figure(
-            "Loss of value in an hour",
-            quotient(product(&[purchase, self.hazard()]), count(hours_of_a_year)),
-            Unit::MoneyPerHour,
-            "purchase × hazard ÷ hours of a year",
-            vec![
-                term("purchase", purchase, Unit::Money),
-                term("hazard", self.hazard(), Unit::SharePerYear),
-                term("hours of a year", count(hours_of_a_year), Unit::Hours),
-            ],
-        ))
     }
 }
 
@@ -291,10 +227,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    fn number(text: &str) -> Decimal {
-        text.parse().unwrap()
-    }
+    use crate::money::number;
 
     #[test]
     fn prices_stay_decline_step_or_are_entered() {
@@ -317,10 +250,21 @@ mod tests {
             (entered, 60, "4"),
         ];
         for (path, months, price) in table {
-            assert_eq!(path.after(10.into(), months).unwrap(), number(price), "{path:?} after {months}");
+            assert_eq!(path.moved(10.into(), months), number(price), "{path:?} after {months}");
         }
-        assert_eq!(Path::Flat.average(10.into(), 5).unwrap(), Some(10.into()));
-        assert_eq!(Path::Flat.average(10.into(), 0).unwrap(), None);
+    }
+
+    #[test]
+    fn the_most_that_is_accepted_can_be_computed_with() {
+        let price = number("999999999999.99999999999999999999");
+        for path in [
+            Path::Decline { yearly: -one() },
+            Path::Decline { yearly: number("0.99") },
+            Path::Steps { steps: vec![Step { month: 0, factor: 1000.into() }] },
+        ] {
+            assert!(check::path(&path, price).is_empty());
+            assert!((0..1200).map(|month| path.moved(price, month)).sum::<Decimal>() > Decimal::ZERO);
+        }
     }
 
     #[test]
@@ -347,13 +291,10 @@ mod tests {
     #[test]
     fn hardware_gets_better_by_more_than_a_third_a_year() {
         let progress = Progress::default();
-        assert_eq!(progress.factor(one()).unwrap().round(3), number("1.380"));
+        assert_eq!(progress.left(-one()).unwrap().round(3), number("1.380"));
         assert_eq!(progress.hazard().round(3), number("0.322"));
-        let lost =
-            |years: &str| progress.depreciation(100.into(), number(years)).unwrap().value.unwrap().round(2);
-        assert_eq!((lost("0"), lost("1"), lost("5")), (number("0"), number("27.56"), number("80.05")));
-        let hour = progress.hour(8766.into(), 8766).unwrap().value.unwrap();
-        assert_eq!(hour.round(15), progress.hazard().round(15));
+        let lost = |years: &str| (one() - progress.left(number(years)).unwrap()).round(4);
+        assert_eq!((lost("0"), lost("1"), lost("5")), (number("0"), number("0.2756"), number("0.8005")));
     }
 
     #[test]
@@ -392,10 +333,11 @@ mod tests {
             ("prices", Path::Entered { prices: Vec::new() }),
             ("prices.0", Path::Entered { prices: vec![(-1).into()] }),
         ] {
-            assert_eq!(path.after(one(), 1).unwrap_err().0[0].field, field);
+            let refused = check::path(&path, one()).warnings_or_refused().unwrap_err();
+            assert_eq!(refused.0[0].field, field);
         }
-        assert_eq!(Path::Flat.after(one(), 1201).unwrap_err().0[0].field, "months");
-        assert_eq!(Path::Flat.average(-one(), 1).unwrap_err().0[0].field, "price");
+        let refused = check::path(&Path::Flat, -one()).warnings_or_refused().unwrap_err();
+        assert_eq!(refused.0[0].field, "price");
         let late = LockIn {
             monthly: one(),
             months: 1201,
@@ -403,8 +345,8 @@ mod tests {
             cost_of_capital: Decimal::ZERO,
         };
         assert_eq!(late.cost().unwrap_err().0[0].field, "months");
-        let odd = Progress { orders_per_year: 5.into() };
-        assert_eq!(odd.depreciation(one(), one()).unwrap_err().0[0].field, "orders_per_year");
+        let odd = LockIn { months: 1, progress: Progress { orders_per_year: 5.into() }, ..late };
+        assert_eq!(odd.cost().unwrap_err().0[0].field, "progress.orders_per_year");
         let path: Path = serde_json::from_str(r#"{"by":"decline","yearly":"0.1"}"#).unwrap();
         assert_eq!(path, Path::Decline { yearly: number("0.1") });
     }
@@ -412,17 +354,17 @@ mod tests {
     proptest! {
         #[test]
         fn a_decline_of_nothing_is_flat_and_more_of_it_is_less(price in 1i64..1000, months in 1u32..120, decline in 1i64..98) {
-            let at = |hundredths| Path::Decline { yearly: decimal(hundredths, 2) }.after(price.into(), months).unwrap();
-            prop_assert_eq!(at(0), Path::Flat.after(price.into(), months).unwrap());
+            let at = |hundredths| Path::Decline { yearly: decimal(hundredths, 2) }.moved(price.into(), months);
+            prop_assert_eq!(at(0), Path::Flat.moved(price.into(), months));
             prop_assert!(at(decline + 1) < at(decline) && at(decline) < at(0));
         }
 
         #[test]
-        fn what_was_bought_never_loses_more_than_it_cost(purchase in 1i64..1_000_000, months in 0i64..600, orders in 0i64..100) {
+        fn what_was_bought_never_loses_more_than_it_cost(months in 0i64..600, orders in 0i64..100) {
             let progress = Progress { orders_per_year: decimal(orders, 2) };
-            let lost = |months| progress.depreciation(purchase.into(), quotient(Decimal::from(months), 12.into()).unwrap()).unwrap().value.unwrap();
-            prop_assert!(lost(months) >= Decimal::ZERO && lost(months) <= purchase.into());
-            prop_assert!(lost(months + 1) >= lost(months));
+            let left = |months: i64| progress.left(quotient(months.into(), 12.into()).unwrap()).unwrap();
+            prop_assert!(left(months) >= Decimal::ZERO && left(months) <= one());
+            prop_assert!(left(months + 1) <= left(months));
         }
 
         #[test]

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::check::{self, Finding, Refused};
 use super::figure::{Figure, Unit, figure, term};
 use crate::money::Decimal;
-use crate::money::arithmetic::{product, quotient};
+use crate::money::arithmetic::quotient;
 
 /// What an hour of something does, and how one knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -143,7 +143,7 @@ pub fn rank(offers: &[Offer]) -> Result<Ranking, Refused> {
 /// # Errors
 /// Where they are not measured by the same, or one does nothing.
 pub fn speedup(of: Performance, over: Performance) -> Result<Figure, Refused> {
-    check::performances(&[("of", of), ("over", over)]).warnings_or_refused()?;
+    check::performances(of, over).warnings_or_refused()?;
     Ok(figure(
         "Times as fast",
         quotient(of.value, over.value),
@@ -153,36 +153,12 @@ pub fn speedup(of: Performance, over: Performance) -> Result<Figure, Refused> {
     ))
 }
 
-/// What a faster one may cost in an hour before it does the work no cheaper.
-///
-/// # Errors
-/// As of [`speedup`].
-pub fn worth(price: Decimal, of: Performance, over: Performance) -> Result<Figure, Refused> {
-    let times = speedup(of, over)?.value;
-    Ok(figure(
-        "Price at which both do the work for the same",
-        times.map(|times| product(&[price, times])),
-        Unit::MoneyPerHour,
-        "price × times as fast",
-        [
-            Some(term("price", price, Unit::MoneyPerHour)),
-            times.map(|it| term("times as fast", it, Unit::Number)),
-        ]
-        .into_iter()
-        .flatten()
-        .collect(),
-    ))
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    fn number(text: &str) -> Decimal {
-        text.parse().unwrap()
-    }
+    use crate::money::number;
 
     fn performance(value: &str, basis: Basis) -> Performance {
         Performance { value: number(value), basis }
@@ -227,10 +203,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_faster_may_cost_more() {
+    fn one_is_so_many_times_as_fast_as_another() {
         let (fast, slow) = (performance("3350", Basis::Bandwidth), performance("2039", Basis::Bandwidth));
         assert_eq!(speedup(fast, slow).unwrap().value.unwrap().round(4), number("1.6430"));
-        assert_eq!(worth(2.into(), fast, slow).unwrap().value.unwrap().round(4), number("3.2859"));
         let nothing = performance("0", Basis::Bandwidth);
         assert!(speedup(fast, nothing).is_err());
         assert_eq!(offer("x", "1", "0", Basis::OwnBenchmark).per_unit().value, None);

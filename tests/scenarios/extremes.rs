@@ -3,7 +3,7 @@
 use gpuledger::economics::commitment::Commitment;
 use gpuledger::economics::egress::{Hop, Rates, Transfer};
 use gpuledger::economics::memory::{Fit, Precision};
-use gpuledger::economics::price_path::{LockIn, Path, Progress, Refresh, Step};
+use gpuledger::economics::price_path::{LockIn, Progress, Refresh};
 use gpuledger::economics::serving::{Interface, Lifetime, Serving};
 use gpuledger::economics::silicon::Porting;
 use gpuledger::economics::slices::{By, Layout, Turns};
@@ -12,13 +12,11 @@ use gpuledger::economics::vector_search::{Numbers, Rule, Vectors};
 use gpuledger::economics::work_unit::{Basis, Offer, Performance, rank};
 use gpuledger::money::Decimal;
 
+use crate::support::number;
+
 /// The most money, with as many digits as anybody may enter; and the least.
 fn moneys() -> [Decimal; 2] {
     ["999999999999.99999999999999999999", "0.00000000000000000001"].map(number)
-}
-
-fn number(text: &str) -> Decimal {
-    text.parse().unwrap()
 }
 
 fn least() -> Decimal {
@@ -155,18 +153,8 @@ fn models() {
 #[test]
 fn paths() {
     let price = moneys()[0];
-    for path in [
-        Path::Decline { yearly: (-1).into() },
-        Path::Decline { yearly: number("0.99") },
-        Path::Steps { steps: vec![Step { month: 0, factor: 1000.into() }] },
-    ] {
-        assert!(path.after(price, 1200).is_ok());
-        assert!(path.average(price, 1200).is_ok());
-    }
     for orders_per_year in [Decimal::from(2), least()] {
         let progress = Progress { orders_per_year };
-        assert!(progress.depreciation(price, 100.into()).is_ok());
-        assert!(progress.hour(price, 1).is_ok());
         let lock_in = LockIn { monthly: price, months: 1200, progress, cost_of_capital: 1.into() };
         assert!(lock_in.cost().is_ok());
     }

@@ -2,8 +2,7 @@
 
 use super::Findings;
 use crate::economics::commitment::Commitment;
-use crate::money::Decimal;
-use crate::money::arithmetic::{decimal, one};
+use crate::money::arithmetic::decimal;
 
 /// What is odd about a commitment.
 pub fn commitment(it: &Commitment) -> Findings {
@@ -12,26 +11,13 @@ pub fn commitment(it: &Commitment) -> Findings {
     if found.money("hourly", it.hourly) && it.hourly.is_zero() && it.upfront.is_zero() {
         found.refuse("hourly", it.hourly, "expected a price: nothing is paid upfront or per hour");
     }
-    found.between(
-        "years",
-        it.years,
-        decimal(1, 2),
-        50.into(),
-        "expected a term of 0.01 to 50 years, mostly 1 or 3",
-    );
-    let prices = [("on_demand", Some(it.on_demand)), ("later_on_demand", it.later_on_demand)];
-    for (field, price) in prices.into_iter().filter_map(|(field, price)| Some((field, price?))) {
-        if found.money(field, price) && price.is_zero() {
-            found.refuse(field, price, "expected the price of a GPU-hour, above 0");
-        }
+    let message = "expected a term of 0.01 to 50 years, mostly 1 or 3";
+    found.between("years", it.years, decimal(1, 2), 50.into(), message);
+    found.price("on_demand", it.on_demand);
+    if let Some(later) = it.later_on_demand {
+        found.price("later_on_demand", later);
     }
-    found.between(
-        "cost_of_capital",
-        it.cost_of_capital,
-        Decimal::ZERO,
-        one(),
-        "expected 0 to 1 (0.1 for 10%)",
-    );
+    found.cost_of_capital(it.cost_of_capital);
     if it.hourly > it.on_demand {
         found.warn("hourly", it.hourly, "more than on demand, which is paid only for used hours");
     }

@@ -1,14 +1,12 @@
 //! Capacity.
 
-use super::Findings;
+use super::{Findings, MOST_GPUS};
 use crate::economics::capacity::Demand;
 use crate::money::Decimal;
 use crate::money::arithmetic::decimal;
 
 /// Months that are planned ahead at most, each: five years.
 const LONGEST: u32 = 60;
-/// GPUs that are planned at most.
-const MOST_GPUS: i64 = 1_000_000;
 
 /// What is odd about a demand and what it is to be served with.
 pub fn demand(demand: &Demand) -> Findings {
@@ -29,14 +27,9 @@ pub fn demand(demand: &Demand) -> Findings {
     let message = "expected a share from 0 to 0.99 (0.05 for 5%)";
     fit &= found.between("unavailability", demand.unavailability, Decimal::ZERO, decimal(99, 2), message);
     found.share("spare_share", demand.spare_share);
-    if !(1..=1000).contains(&demand.gpus_per_node) {
-        found.refuse("gpus_per_node", demand.gpus_per_node, "expected 1 to 1,000");
-    }
+    found.whole("gpus_per_node", demand.gpus_per_node, 1..=1000, "expected 1 to 1,000");
     for (field, months) in [("lead_months", demand.lead_months), ("horizon_months", demand.horizon_months)] {
-        if months > LONGEST {
-            found.refuse(field, months, "expected at most 60 months");
-            fit = false;
-        }
+        fit &= found.whole(field, months, ..=LONGEST, "expected at most 60 months");
     }
     if fit && demand.gpus_needed().is_none_or(|gpus| gpus > MOST_GPUS.into()) {
         let message = "grows to more than a million GPUs within the planned months; is this growth per year?";

@@ -25,16 +25,10 @@ pub fn fit(it: &Fit) -> Findings {
     for (field, number) in
         [("layers", it.layers), ("key_value_heads", it.key_value_heads), ("head_size", it.head_size)]
     {
-        if !(1..=100_000).contains(&number) {
-            found.refuse(field, number, "expected 1 to 100,000, from the model's configuration");
-        }
+        found.whole(field, number, 1..=100_000, "expected 1 to 100,000, from the model's configuration");
     }
-    if it.tokens > 1_000_000_000_000 {
-        found.refuse("tokens", it.tokens, "expected at most a trillion tokens");
-    }
-    if !(1..=100_000).contains(&it.gpus) {
-        found.refuse("gpus", it.gpus, "expected 1 to 100,000 GPUs");
-    }
+    found.whole("tokens", it.tokens, ..=1_000_000_000_000, "expected at most a trillion tokens");
+    found.whole("gpus", it.gpus, 1..=100_000, "expected 1 to 100,000 GPUs");
     if let Some(usable) = it.usable() {
         let message = "expected GB per GPU, from 0.1 to 10,000";
         found.between("usable", usable, decimal(1, 1), 10_000.into(), message);

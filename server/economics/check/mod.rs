@@ -23,6 +23,7 @@ mod vectors;
 mod work_unit;
 
 use std::fmt;
+use std::ops::RangeBounds;
 
 use serde::Serialize;
 
@@ -35,7 +36,7 @@ pub use commitment::commitment;
 pub use demand::demand;
 pub use fit::fit;
 pub use owning::owning;
-pub use path::{lock_in, path, progress, refresh};
+pub use path::{lock_in, path, refresh};
 pub use prices::prices;
 pub use scenario::{scenario, too_many};
 pub use serving::{interface, lifetime, serving};
@@ -51,6 +52,8 @@ pub use work_unit::{offers, performances};
 
 /// The largest amount of money that is computed with: a trillion.
 const MOST_MONEY: i64 = 1_000_000_000_000;
+/// GPUs that are computed with at most.
+const MOST_GPUS: i64 = 1_000_000;
 /// Decimals of an input beyond which it was not typed by anyone.
 const MOST_PLACES: u8 = 20;
 
@@ -125,11 +128,26 @@ impl Findings {
         self.0.iter().filter(|it| it.severity == Severity::Refusal).count()
     }
 
-    /// What was found of something that stands in a field.
-    fn add_all(&mut self, field: &str, inside: &Self) {
-        for it in inside.iter() {
-            self.add(it.severity, &format!("{field}.{}", it.field), &it.found, &it.message);
+    /// What is found of something that stands in a field: its own fields are named from there, and no name is all of it.
+    fn within<R>(&mut self, field: impl fmt::Display, check: impl FnOnce(&mut Self) -> R) -> R {
+        let before = self.0.len();
+        let checked = check(self);
+        for it in &mut self.0[before..] {
+            it.field = if it.field.is_empty() { field.to_string() } else { format!("{field}.{}", it.field) };
         }
+        checked
+    }
+
+    /// The same of each in a list.
+    fn each<'a, T>(&mut self, list: &str, all: &'a [T], mut check: impl FnMut(&'a T, &mut Self)) {
+        for (at, it) in all.iter().enumerate() {
+            self.within(format_args!("{list}.{at}"), |found| check(it, found));
+        }
+    }
+
+    /// What was found of something by itself.
+    fn add_all(&mut self, found: Self) {
+        self.0.extend(found.0);
     }
 
     fn refuse(&mut self, field: &str, found: impl fmt::Display, message: &str) {
@@ -153,6 +171,21 @@ impl Findings {
         true
     }
 
+    /// Refuses a whole number that is in no range.
+    fn whole<N: fmt::Display + PartialOrd>(
+        &mut self,
+        field: &str,
+        found: N,
+        range: impl RangeBounds<N>,
+        message: &str,
+    ) -> bool {
+        let fits = range.contains(&found);
+        if !fits {
+            self.refuse(field, found, message);
+        }
+        fits
+    }
+
     /// An amount of money.
     fn money(&mut self, field: &str, found: Decimal) -> bool {
         self.between(
@@ -162,6 +195,13 @@ impl Findings {
             MOST_MONEY.into(),
             "expected an amount from 0 to a trillion",
         )
+    }
+
+    /// What an hour of a GPU costs that is not for nothing.
+    fn price(&mut self, field: &str, found: Decimal) {
+        if self.money(field, found) && found.is_zero() {
+            self.refuse(field, found, "expected the price of a GPU-hour, above 0");
+        }
     }
 
     /// An amount of money, or below zero what comes back.
@@ -185,6 +225,12 @@ impl Findings {
         is_part
     }
 
+    /// What money costs in a year.
+    fn cost_of_capital(&mut self, found: Decimal) {
+        let message = "expected 0 to 1 (0.1 for 10%)";
+        self.between("cost_of_capital", found, Decimal::ZERO, one(), message);
+    }
+
     fn sorted(mut self) -> Self {
         self.0.sort_by_key(|finding| finding.severity);
         self
@@ -195,9 +241,7 @@ impl Findings {
 pub fn question(question: &Question) -> Findings {
     let mut found = Findings::default();
     let (Payment::PerUse { price } | Payment::Committed { price }) = question.payment;
-    if found.money("price", price) && price.is_zero() {
-        found.refuse("price", price, "expected the price of a GPU-hour, above 0");
-    }
+    found.price("price", price);
     let efficiency = (decimal(1, 2), Decimal::from(100));
     let message = "expected 0.01 to 100 productive owned hours per rented hour, mostly about 1";
     found.between("efficiency", question.efficiency, efficiency.0, efficiency.1, message);

@@ -1,12 +1,9 @@
 //! Owning: each field by itself, and what does not go together.
 
-use super::{Findings, twice};
+use super::{Findings, MOST_GPUS, twice};
 use crate::economics::owning::{Draw, Fabric, Housing, Owning, Per, Residual, Tenure};
 use crate::money::Decimal;
 use crate::money::arithmetic::{count, decimal, one, product};
-
-/// GPUs that are computed with at most.
-const MOST_GPUS: u32 = 1_000_000;
 
 /// What is odd about what was entered for owning.
 pub fn owning(owning: &Owning) -> Findings {
@@ -18,30 +15,27 @@ pub fn owning(owning: &Owning) -> Findings {
     power(owning, &mut found);
     housing(owning, &mut found);
     staff(owning, &mut found);
-    for (at, other) in owning.others.iter().enumerate() {
-        let field = format!("others.{at}.amount");
+    found.each("others", &owning.others, |other, found| {
         // What work itself brings is no rebate of what it costs.
         match other.per {
-            Per::Year | Per::GpuYear => found.money_or_rebate(&field, other.amount),
-            Per::ProductiveHour => found.money(&field, other.amount),
+            Per::Year | Per::GpuYear => found.money_or_rebate("amount", other.amount),
+            Per::ProductiveHour => found.money("amount", other.amount),
         };
-    }
-    for (at, one_off) in owning.one_offs.iter().enumerate() {
-        found.money_or_rebate(&format!("one_offs.{at}.amount"), one_off.amount);
-    }
+    });
+    found.each("one_offs", &owning.one_offs, |one_off, found| {
+        found.money_or_rebate("amount", one_off.amount);
+    });
     twice::check(owning, &mut found);
     found.sorted()
 }
 
 fn machines(owning: &Owning, found: &mut Findings) {
-    if owning.gpus > MOST_GPUS {
+    if i64::from(owning.gpus) > MOST_GPUS {
         found.refuse("gpus", owning.gpus, "expected at most a million");
     } else if owning.gpus == 0 {
         found.warn("gpus", 0, "expected at least 1: without GPUs there is no cost per hour");
     }
-    if !(1..=1000).contains(&owning.gpus_per_node) {
-        found.refuse("gpus_per_node", owning.gpus_per_node, "expected 1 to 1,000");
-    }
+    found.whole("gpus_per_node", owning.gpus_per_node, 1..=1000, "expected 1 to 1,000");
     let is_of_use = owning.tenure == Tenure::Bought || !owning.maintenance_share.is_zero();
     if found.money("node_price", owning.node_price) && owning.node_price.is_zero() && is_of_use {
         found.warn("node_price", owning.node_price, "expected the price of a node, or its value, above 0");
@@ -49,9 +43,7 @@ fn machines(owning: &Owning, found: &mut Findings) {
     match owning.fabric {
         Fabric::Node { price } => found.money("fabric.price", price),
         Fabric::Port { price, per_node } => {
-            if per_node > 1000 {
-                found.refuse("fabric.per_node", per_node, "expected at most 1,000 ports per node");
-            }
+            found.whole("fabric.per_node", per_node, ..=1000, "expected at most 1,000 ports per node");
             found.money("fabric.price", price)
         }
     };
@@ -97,22 +89,17 @@ fn capital(owning: &Owning, found: &mut Findings) {
     {
         found.warn("life_years", life, "GPUs are usually replaced after 3 to 6 years; is this in months?");
     }
-    let shares: Vec<(String, Decimal)> = match &owning.residual {
-        Residual::Share { share } => vec![("residual.share".to_owned(), *share)],
-        Residual::Age { shares } => {
-            shares.iter().enumerate().map(|(at, share)| (format!("residual.shares.{at}"), *share)).collect()
+    let left = |share: &Decimal, found: &mut Findings| {
+        if *share > one() {
+            let message = "expected a share from 0 to 1; the residual value is above the price";
+            found.refuse("", share, message);
+        } else {
+            found.share("", *share);
         }
     };
-    for (field, share) in shares {
-        if share > one() {
-            found.refuse(
-                &field,
-                share,
-                "expected a share from 0 to 1; the residual value is above the price",
-            );
-        } else {
-            found.share(&field, share);
-        }
+    match &owning.residual {
+        Residual::Share { share } => found.within("residual.share", |found| left(share, found)),
+        Residual::Age { shares } => found.each("residual.shares", shares, left),
     }
     found.share("cost_of_capital", owning.cost_of_capital);
     found.share("maintenance_share", owning.maintenance_share);
@@ -240,16 +227,10 @@ fn staff(owning: &Owning, found: &mut Findings) {
     found.money("staff.loaded_cost", staff.loaded_cost);
     let message = "expected 0 to 60 months";
     found.between("staff.months_before", staff.months_before, Decimal::ZERO, 60.into(), message);
-    for (at, step) in staff.steps.iter().enumerate() {
+    found.each("staff.steps", &staff.steps, |step, found| {
         let message = "expected 0 to a million people";
-        found.between(
-            &format!("staff.steps.{at}.people"),
-            step.people,
-            Decimal::ZERO,
-            1_000_000.into(),
-            message,
-        );
-    }
+        found.between("people", step.people, Decimal::ZERO, 1_000_000.into(), message);
+    });
     for (at, pair) in staff.steps.windows(2).enumerate() {
         if pair[1].up_to_gpus <= pair[0].up_to_gpus {
             let message = "expected more GPUs than in the level before";

@@ -1,20 +1,17 @@
 //! Prices to come, and hardware to come.
 
 use super::Findings;
-use crate::economics::price_path::{LockIn, Path, Progress, Refresh};
+use crate::economics::price_path::{LockIn, Path, Refresh};
 use crate::money::Decimal;
 use crate::money::arithmetic::{decimal, one};
 
 /// Months at most: a century.
 const LONGEST: u32 = 1200;
 
-/// What is odd about how a price is to move, and for how long.
-pub fn path(it: &Path, price: Decimal, months: u32) -> Findings {
+/// What is odd about how a price is to move.
+pub fn path(it: &Path, price: Decimal) -> Findings {
     let mut found = Findings::default();
     found.money("price", price);
-    if months > LONGEST {
-        found.refuse("months", months, "expected at most 1,200 months");
-    }
     match it {
         Path::Flat => {}
         Path::Decline { yearly } => {
@@ -22,16 +19,10 @@ pub fn path(it: &Path, price: Decimal, months: u32) -> Findings {
             found.between("yearly", *yearly, -one(), decimal(99, 2), message);
         }
         Path::Steps { steps } => {
-            for (at, step) in steps.iter().enumerate() {
+            found.each("steps", steps, |step, found| {
                 let message = "expected a factor on today's price, from 0.001 to 1,000";
-                found.between(
-                    &format!("steps.{at}.factor"),
-                    step.factor,
-                    decimal(1, 3),
-                    1000.into(),
-                    message,
-                );
-            }
+                found.between("factor", step.factor, decimal(1, 3), 1000.into(), message);
+            });
             for (at, pair) in steps.windows(2).enumerate() {
                 if pair[1].month <= pair[0].month {
                     let message = "expected a later month than in the step before";
@@ -43,26 +34,12 @@ pub fn path(it: &Path, price: Decimal, months: u32) -> Findings {
             if prices.is_empty() {
                 found.refuse("prices", 0, "expected the price of at least one month");
             }
-            for (at, price) in prices.iter().enumerate() {
-                found.money(&format!("prices.{at}"), *price);
-            }
+            found.each("prices", prices, |price, found| {
+                found.money("", *price);
+            });
         }
     }
     found.sorted()
-}
-
-/// What is odd about progress, and what it is to be applied to.
-pub fn progress(it: Progress, purchase: Decimal, years: Decimal) -> Findings {
-    let mut found = Findings::default();
-    orders(it, "orders_per_year", &mut found);
-    found.money("purchase", purchase);
-    found.between("years", years, Decimal::ZERO, 100.into(), "expected 0 to 100 years");
-    found.sorted()
-}
-
-fn orders(it: Progress, field: &str, found: &mut Findings) {
-    let message = "expected orders of magnitude a year, from 0 to 2; 0.14 is a factor of 1.38";
-    found.between(field, it.orders_per_year, Decimal::ZERO, 2.into(), message);
 }
 
 /// What is odd about a refresh.
@@ -79,16 +56,10 @@ pub fn refresh(it: Refresh) -> Findings {
 pub fn lock_in(it: LockIn) -> Findings {
     let mut found = Findings::default();
     found.money("monthly", it.monthly);
-    if it.months > LONGEST {
-        found.refuse("months", it.months, "expected at most 1,200 months");
-    }
-    orders(it.progress, "progress.orders_per_year", &mut found);
-    found.between(
-        "cost_of_capital",
-        it.cost_of_capital,
-        Decimal::ZERO,
-        one(),
-        "expected 0 to 1 (0.1 for 10%)",
-    );
+    found.whole("months", it.months, ..=LONGEST, "expected at most 1,200 months");
+    let orders = it.progress.orders_per_year;
+    let message = "expected orders of magnitude a year, from 0 to 2; 0.14 is a factor of 1.38";
+    found.between("progress.orders_per_year", orders, Decimal::ZERO, 2.into(), message);
+    found.cost_of_capital(it.cost_of_capital);
     found.sorted()
 }

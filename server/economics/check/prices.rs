@@ -15,9 +15,8 @@ const HOURS: (i64, i64) = (8, 24);
 /// What is odd about prices, as of a day.
 pub fn prices(scenario: &Scenario, list: &Catalogue, today: NaiveDate) -> Findings {
     let mut found = Findings::default();
-    for (at, option) in scenario.options.iter().enumerate() {
-        for (n, place) in option.places.iter().enumerate() {
-            let field = format!("option.{at}.place.{n}");
+    found.each("option", &scenario.options, |option, found| {
+        found.each("place", &option.places, |place, found| {
             let accelerator = scenario.accelerator_of(place);
             let of = |rate: &Rate, tier: Tier| Asked {
                 scenario,
@@ -29,30 +28,27 @@ pub fn prices(scenario: &Scenario, list: &Catalogue, today: NaiveDate) -> Findin
             };
             if let Some(rate) = &place.on_demand {
                 let asked = of(rate, Tier::OnDemand);
-                asked.check(&format!("{field}.on_demand"), &mut found);
-                asked.is_reserved(place, &format!("{field}.on_demand"), &mut found);
+                asked.check("on_demand", found);
+                asked.is_reserved(place, "on_demand.price", found);
             }
             if let Some(spot) = &place.spot {
-                of(&spot.rate, Tier::Spot).check(&format!("{field}.spot.rate"), &mut found);
+                of(&spot.rate, Tier::Spot).check("spot.rate", found);
             }
-            for (n, committed) in place.committed.iter().enumerate() {
-                of(&committed.rate, tier_of(committed.months))
-                    .check(&format!("{field}.committed.{n}.rate"), &mut found);
-            }
-            for (n, block) in place.blocks.iter().enumerate() {
-                of(&block.rate, Tier::Block).check(&format!("{field}.blocks.{n}.rate"), &mut found);
-            }
+            found.each("committed", &place.committed, |it, found| {
+                of(&it.rate, tier_of(it.months)).check("rate", found);
+            });
+            found.each("blocks", &place.blocks, |it, found| of(&it.rate, Tier::Block).check("rate", found));
             if let (Some(under), Some(spend)) = (&place.spend_rate, &option.spend) {
-                of(under, tier_of(spend.months)).check(&format!("{field}.spend_rate"), &mut found);
+                of(under, tier_of(spend.months)).check("spend_rate", found);
             }
             if let Some(port) = place.porting.as_ref().filter(|it| it.months_of_both > 0) {
                 // It runs where it ran, on the accelerator of the work.
                 let accelerator = scenario.served_by(place).next().map_or("", |it| it.accelerator.as_str());
                 let asked = Asked { accelerator, ..of(&port.meanwhile, Tier::OnDemand) };
-                asked.check(&format!("{field}.porting.meanwhile"), &mut found);
+                asked.check("porting.meanwhile", found);
             }
-        }
-    }
+        });
+    });
     found.sorted()
 }
 
@@ -115,7 +111,6 @@ impl Asked<'_> {
 
     /// Whether a price of use is one that is paid for every hour of a term.
     fn is_reserved(&self, place: &Place, field: &str, found: &mut Findings) {
-        let field = format!("{field}.price");
         let price = self.rate.price;
         if self.rate.is_covered() {
             return;
@@ -123,7 +118,7 @@ impl Asked<'_> {
         if let Some(reserved) = place.committed.iter().find(|it| it.rate.price > price) {
             let message =
                 format!("the reservation costs more, {}; are the two prices swapped?", reserved.rate.price);
-            return found.warn(&field, price, &message);
+            return found.warn(field, price, &message);
         }
         let currency = &self.scenario.currency;
         let mut same =
@@ -140,18 +135,18 @@ impl Asked<'_> {
                 reserved.supplier,
                 reserved.tier.name()
             );
-            found.warn(&field, price, &message);
+            found.warn(field, price, &message);
         }
     }
 }
 
 /// Whether a demand of GPUs is one of GPU-hours a day: an option has so many GPUs that as many hours of each would do.
 pub(super) fn hours_for_gpus(scenario: &Scenario, found: &mut Findings) {
-    for (at, work) in scenario.work.iter().enumerate() {
+    found.each("work", &scenario.work, |work, found| {
         let (field, asked) = match &work.demand {
-            Shape::Flat { gpus, .. } => ("gpus", *gpus),
-            Shape::Between { high, .. } => ("high", *high),
-            _ => continue,
+            Shape::Flat { gpus, .. } => ("demand.gpus", *gpus),
+            Shape::Between { high, .. } => ("demand.high", *high),
+            _ => return,
         };
         let has_so_few = |place: &Place| {
             let gpus = fixed(place)?;
@@ -168,15 +163,14 @@ pub(super) fn hours_for_gpus(scenario: &Scenario, found: &mut Findings) {
                 "an option has {gpus} GPUs, and this needs {} times as many at once; is this in GPU-hours a day?",
                 times.round(1).normalize()
             );
-            found.warn(&format!("work.{at}.demand.{field}"), asked, &message);
+            found.warn(field, asked, &message);
         }
-    }
+    });
 }
 
 /// GPUs of a place that nothing else stands beside; none where it has as many as are asked for.
 fn fixed(place: &Place) -> Option<u32> {
-    let is_open = place.on_demand.is_some() || place.spot.is_some() || place.per_million_tokens.is_some();
-    if is_open {
+    if place.is_by_use() || place.spot.is_some() {
         return None;
     }
     let own = place.owned.iter().map(|it| it.gpus);

@@ -3,18 +3,19 @@
 use std::collections::BTreeSet;
 
 use super::prices::hours_for_gpus;
+use super::shape::{gpus, shape};
 use super::spot::interruptions;
 use super::{
-    Finding, Findings, Severity, owning, owning_prices, path, porting, refresh, service, shape, transfer,
+    Finding, Findings, MOST_GPUS, Severity, owning, owning_prices, path, porting, refresh, service, transfer,
     transfer_prices,
 };
 use crate::accelerator;
 use crate::economics::comparison::{
-    Alternative, Block, Committed, Gpus, Owned, Place, Rate, SHIPPED, Scenario, Work,
+    Alternative, Block, Committed, Gpus, Owned, Place, Rate, SHIPPED, Scenario, Spot, Work,
 };
 use crate::economics::owning::{Energy, Housing, Owning, Tenure};
 use crate::economics::price_path::Path;
-use crate::economics::profile::{Shape, in_gpus};
+use crate::economics::profile::{Shape, YEAR, in_gpus};
 use crate::economics::spot::Interruptions;
 use crate::economics::uncertainty::is_uncertain;
 use crate::money::Decimal;
@@ -22,11 +23,7 @@ use crate::money::arithmetic::{count, decimal, floor, growth, one, product, quot
 
 /// Months that are looked at: ten years.
 const LONGEST: u32 = 120;
-/// Hours of a block at most: a year.
-const LONGEST_BLOCK: u32 = 8760;
 const HOURS_OF_MONTH: u32 = 730;
-/// GPUs that are asked for at most.
-const MOST_GPUS: i64 = 1_000_000;
 const MOST_WORKS: usize = 8;
 const MOST_OPTIONS: usize = 12;
 const MOST_PLACES: usize = 6;
@@ -40,9 +37,7 @@ const MOST_OF_ALL: i64 = 1000;
 /// What is odd about a scenario.
 pub fn scenario(scenario: &Scenario) -> Findings {
     let mut found = Findings::default();
-    if !(1..=LONGEST).contains(&scenario.months) {
-        found.refuse("months", scenario.months, "expected 1 to 120 months");
-    }
+    found.whole("months", scenario.months, 1..=LONGEST, "expected 1 to 120 months");
     found.share("cost_of_capital", scenario.cost_of_capital);
     if !scenario.currency.is_standard() {
         found.refuse("currency", &scenario.currency, "expected a currency of ISO 4217, such as USD");
@@ -62,35 +57,42 @@ pub fn scenario(scenario: &Scenario) -> Findings {
         return found.sorted();
     }
     let mut names = BTreeSet::new();
-    for (at, work) in scenario.work.iter().enumerate() {
-        of_work(work, &format!("work.{at}"), scenario.months, &mut found);
+    found.each("work", &scenario.work, |work, found| {
+        of_work(work, scenario.months, found);
         if !names.insert(work.name.as_str()) {
-            found.refuse(&format!("work.{at}.name"), &work.name, "another work has this name");
+            found.refuse("name", &work.name, "another work has this name");
         }
-    }
+    });
     hours_for_gpus(scenario, &mut found);
     ranges(scenario, &mut found);
     let mut options = BTreeSet::new();
     for (at, option) in scenario.options.iter().enumerate() {
         let field = format!("option.{at}");
-        if !options.insert(option.name.trim()) {
-            found.warn(&format!("{field}.name"), &option.name, "another option has this name");
-        }
-        if option.name.trim().is_empty() {
-            found.refuse(&format!("{field}.name"), "empty", "expected a name for the option");
-        }
-        some(&format!("{field}.place"), option.places.len(), &mut found);
-        of_spend(option, &field, &mut found);
+        found.within(&field, |found| {
+            if !options.insert(option.name.trim()) {
+                found.warn("name", &option.name, "another option has this name");
+            }
+            if option.name.trim().is_empty() {
+                found.refuse("name", "empty", "expected a name for the option");
+            }
+            some("place", option.places.len(), found);
+            of_spend(option, found);
+        });
         let mut taken = BTreeSet::new();
         for (at, place) in option.places.iter().enumerate() {
             let field = format!("{field}.place.{at}");
-            of_place(place, &field, scenario, &mut found);
-            for work in scenario.served_by(place) {
-                if !taken.insert(work.name.as_str()) {
-                    let message = "runs in another place of this option, too; name the work of each place";
-                    found.refuse(&format!("{field}.serves"), &work.name, message);
+            found.within(&field, |found| of_place(place, scenario, found));
+            tokens(place, scenario, &mut found);
+            found.within(&field, |found| {
+                of_prices(place, scenario, found);
+                for work in scenario.served_by(place) {
+                    if !taken.insert(work.name.as_str()) {
+                        let message =
+                            "runs in another place of this option, too; name the work of each place";
+                        found.refuse("serves", &work.name, message);
+                    }
                 }
-            }
+            });
         }
     }
     found.sorted()
@@ -168,53 +170,50 @@ fn some(field: &str, len: usize, found: &mut Findings) {
     }
 }
 
-fn of_work(work: &Work, field: &str, months: u32, found: &mut Findings) {
+fn of_work(work: &Work, months: u32, found: &mut Findings) {
     if work.name.trim().is_empty() {
-        found.refuse(&format!("{field}.name"), "empty", "expected a name, such as training");
+        found.refuse("name", "empty", "expected a name, such as training");
     }
-    model(&work.accelerator, field, found);
+    model(&work.accelerator, found);
     let before = found.refusals();
-    shape::shape(&work.demand, &format!("{field}.demand"), found);
+    found.within("demand", |found| shape(&work.demand, found));
     if let Shape::Serving(it) = &work.demand {
         for inside in service(it, &work.accelerator).iter() {
-            let under =
-                if inside.field == "accelerator" { field.to_owned() } else { format!("{field}.demand") };
-            found.add(inside.severity, &format!("{under}.{}", inside.field), &inside.found, &inside.message);
+            let is_of_work = inside.field == "accelerator";
+            let field = if is_of_work { inside.field.clone() } else { format!("demand.{}", inside.field) };
+            found.add(inside.severity, &field, &inside.found, &inside.message);
         }
     }
     let message = "expected -0.5 to 0.5 a month; is this growth per year?";
     let (least, most) = (decimal(-5, 1), decimal(5, 1));
-    found.between(&format!("{field}.monthly_growth"), work.monthly_growth, least, most, message);
+    found.between("monthly_growth", work.monthly_growth, least, most, message);
     if found.refusals() == before {
-        grown(work, months, &format!("{field}.monthly_growth"), found);
+        grown(work, months, found);
     }
-    found.share(&format!("{field}.interruptible"), work.interruptible);
-    may_move(work, field, found);
-    if found.share(&format!("{field}.productive"), work.productive) && work.productive.is_zero() {
-        found.refuse(
-            &format!("{field}.productive"),
-            0,
-            "expected more than 0: without productive hours there is no cost per hour",
-        );
+    found.share("interruptible", work.interruptible);
+    may_move(work, found);
+    if found.share("productive", work.productive) && work.productive.is_zero() {
+        let message = "expected more than 0: without productive hours there is no cost per hour";
+        found.refuse("productive", 0, message);
     }
     if let Some(availability) = work.availability {
-        found.share(&format!("{field}.availability"), availability);
+        found.share("availability", availability);
     }
-    if let Some(cost) = work.unserved_cost {
-        let field = format!("{field}.unserved_cost");
-        if found.money(&field, cost) && cost.is_zero() {
-            let message = "expected more than 0; leave it empty if all work must be served";
-            found.refuse(&field, 0, message);
-        }
+    if let Some(cost) = work.unserved_cost
+        && found.money("unserved_cost", cost)
+        && cost.is_zero()
+    {
+        let message = "expected more than 0; leave it empty if all work must be served";
+        found.refuse("unserved_cost", 0, message);
     }
     if let Some(tokens) = work.tokens_per_hour {
         let message = "expected 1 to a billion tokens per hour";
-        found.between(&format!("{field}.tokens_per_hour"), tokens, one(), 1_000_000_000.into(), message);
+        found.between("tokens_per_hour", tokens, one(), 1_000_000_000.into(), message);
     }
 }
 
 /// What can be asked for may grow to what nobody can have, and beyond what can be counted.
-fn grown(work: &Work, months: u32, field: &str, found: &mut Findings) {
+fn grown(work: &Work, months: u32, found: &mut Findings) {
     if work.monthly_growth <= Decimal::ZERO || !(1..=LONGEST).contains(&months) {
         return;
     }
@@ -230,145 +229,144 @@ fn grown(work: &Work, months: u32, field: &str, found: &mut Findings) {
     if product(&[peak, growth(work.monthly_growth, count(months - 1))]) > MOST_GPUS.into() {
         let message =
             "grows to more than a million GPUs within the compared months; is this growth per year?";
-        found.refuse(field, work.monthly_growth, message);
+        found.refuse("monthly_growth", work.monthly_growth, message);
     }
 }
 
 /// Within the day, where it has days.
-fn may_move(work: &Work, field: &str, found: &mut Findings) {
-    if work.within_hours > 24 {
-        found.refuse(&format!("{field}.within_hours"), work.within_hours, "a day has 24 hours");
-    }
+fn may_move(work: &Work, found: &mut Findings) {
+    found.whole("within_hours", work.within_hours, ..=24, "a day has 24 hours");
     if let (true, Shape::Hours { gpus }) = (work.within_hours > 0, &work.demand)
         && !gpus.len().is_multiple_of(24)
     {
-        let message = "expected hours of whole days";
-        found.refuse(&format!("{field}.demand.gpus"), gpus.len(), message);
+        found.refuse("demand.gpus", gpus.len(), "expected hours of whole days");
     }
 }
 
-fn model(id: &str, field: &str, found: &mut Findings) {
+fn model(id: &str, found: &mut Findings) {
     if !id.is_empty() && accelerator::model(id).is_none() {
         let message = "expected an accelerator ID of the catalog, such as nvidia-h100-sxm";
-        found.refuse(&format!("{field}.accelerator"), id, message);
+        found.refuse("accelerator", id, message);
     }
 }
 
-fn of_place(place: &Place, field: &str, scenario: &Scenario, found: &mut Findings) {
-    model(&place.accelerator, field, found);
+/// A place, but for its prices.
+fn of_place(place: &Place, scenario: &Scenario, found: &mut Findings) {
+    model(&place.accelerator, found);
     for name in &place.serves {
         if !scenario.work.iter().any(|work| work.name == *name) {
-            found.refuse(&format!("{field}.serves"), name, "no work has this name");
+            found.refuse("serves", name, "no work has this name");
         }
     }
     let message = "expected 0.01 to 100 hours of the work's accelerator, mostly about 1";
-    found.between(&format!("{field}.performance"), place.performance, decimal(1, 2), 100.into(), message);
-    let message = "expected 1 to 10 paid hours per useful hour";
-    found.between(&format!("{field}.rework"), place.rework, one(), 10.into(), message);
-    if !(1..=1000).contains(&place.gpus_per_node) {
-        found.refuse(&format!("{field}.gpus_per_node"), place.gpus_per_node, "expected 1 to 1,000");
-    }
+    found.between("performance", place.performance, decimal(1, 2), 100.into(), message);
+    rework(place.rework, found);
+    found.whole("gpus_per_node", place.gpus_per_node, 1..=1000, "expected 1 to 1,000");
     if let Some(availability) = place.availability {
-        found.share(&format!("{field}.availability"), availability);
+        found.share("availability", availability);
     }
-    if found.share(&format!("{field}.obtainable"), place.obtainable) && place.obtainable.is_zero() {
+    if found.share("obtainable", place.obtainable) && place.obtainable.is_zero() {
         let message = "expected more than 0; if it is never available, remove its price";
-        found.refuse(&format!("{field}.obtainable"), 0, message);
+        found.refuse("obtainable", 0, message);
     }
-    found.share(&format!("{field}.support"), place.support);
-    for (at, other) in place.others.iter().enumerate() {
-        found.money(&format!("{field}.others.{at}.amount"), other.amount);
-    }
-    for (at, moved) in place.moved.iter().enumerate() {
+    found.share("support", place.support);
+    found.each("others", &place.others, |other, found| {
+        found.money("amount", other.amount);
+    });
+    found.each("moved", &place.moved, |moved, found| {
         let transferred = moved.transfer();
-        found.add_all(&format!("{field}.moved.{at}"), &transfer(&transferred));
+        found.add_all(transfer(&transferred));
         if let Some(dollar) = scenario.of_a_dollar() {
-            found.add_all(&format!("{field}.moved.{at}"), &transfer_prices(&transferred, dollar));
+            found.add_all(transfer_prices(&transferred, dollar));
         }
         if moved.is_in_dollars() && scenario.of_a_dollar().is_none() {
             let message = format!(
                 "this price list is in {SHIPPED}; enter the value of a dollar in {} (dollar.worth), or a flat price (flat)",
                 scenario.currency
             );
-            found.refuse(&format!("{field}.moved.{at}.rates.of"), moved.rates.tariff().name, &message);
+            found.refuse("rates.of", moved.rates.tariff().name, &message);
         }
-    }
+    });
     if let Some(port) = &place.porting {
-        found.add_all(&format!("{field}.porting"), &porting(&port.porting()));
-        if port.months_of_both > 0 {
-            // What it costs where it ran is paid besides, so that it has to be known.
-            rate(&port.meanwhile, &format!("{field}.porting.meanwhile"), found);
-        }
+        found.within("porting", |found| {
+            found.add_all(porting(&port.porting()));
+            if port.months_of_both > 0 {
+                // What it costs where it ran is paid besides, so that it has to be known.
+                rate("meanwhile", &port.meanwhile, found);
+            }
+        });
     }
-    without_effect(place, field, found);
-    at_cheaper_hours(place, field, found);
-    by_tokens(place, field, scenario, found);
-    for (at, block) in place.blocks.iter().enumerate() {
-        of_block(block, &format!("{field}.blocks.{at}"), scenario.months, found);
-    }
-    let is_base = place.owned.is_some() || !place.committed.is_empty() || !place.blocks.is_empty();
-    if !is_base && place.spot.is_none() && place.on_demand.is_none() && place.per_million_tokens.is_none() {
+    without_effect(place, found);
+    at_cheaper_hours(place, found);
+    by_tokens(place, found);
+}
+
+fn rework(hours: Decimal, found: &mut Findings) {
+    found.between("rework", hours, one(), 10.into(), "expected 1 to 10 paid hours per useful hour");
+}
+
+/// What is paid in a place.
+fn of_prices(place: &Place, scenario: &Scenario, found: &mut Findings) {
+    let months = scenario.months;
+    found.each("blocks", &place.blocks, |block, found| of_block(block, months, found));
+    if !place.has_base() && place.spot.is_none() && !place.is_by_use() {
         let message = "add a price (on demand, per token, spot, reservation or block) or on-prem machines";
-        found.refuse(field, "without a price", message);
+        found.refuse("", "without a price", message);
     }
     if let Some(owned) = &place.owned {
-        found.add_all(&format!("{field}.owned.machines"), &owning(&owned.machines));
-        if let Some(dollar) = scenario.of_a_dollar() {
-            found.add_all(&format!("{field}.owned.machines"), &owning_prices(&owned.machines, dollar));
-        }
-        let (price, shipped) = (owned.machines.node_price, Owning::default().node_price);
-        if scenario.of_a_dollar().is_none() && price == shipped {
-            let message = format!("equals the built-in price in {SHIPPED}; is it in {}?", scenario.currency);
-            found.warn(&format!("{field}.owned.machines.node_price"), price, &message);
-        }
-        follows_from_the_scenario(&owned.machines, &format!("{field}.owned.machines"), found);
-        size(owned.gpus, &format!("{field}.owned"), found);
-        whole_nodes(owned, &format!("{field}.owned.gpus"), found);
-        let term = product(&[owned.machines.life_years, 12.into()]);
-        let leased_on = quotient(count(scenario.months), term).is_some_and(|it| it != floor(it));
-        if matches!(owned.machines.tenure, Tenure::Leased { .. }) && leased_on {
-            let message = format!(
-                "the lease continues after the {} compared months; later payments are not in the total",
-                scenario.months
-            );
-            found.warn(&format!("{field}.owned.machines.life_years"), owned.machines.life_years, &message);
-        }
-        of_refresh(owned, scenario.months, &format!("{field}.owned.refresh"), found);
+        found.within("owned", |found| of_owned(owned, scenario, found));
     }
-    for (at, committed) in place.committed.iter().enumerate() {
-        let field = format!("{field}.committed.{at}");
-        of_commitment(committed, &field, found);
-        if committed.months > scenario.months && committed.months <= LONGEST {
-            let message = format!(
-                "the term continues after the {} compared months; later payments are not in the total",
-                scenario.months
-            );
-            found.warn(&format!("{field}.months"), committed.months, &message);
-        }
-    }
-    nested(&place.committed, scenario.months, field, found);
+    found.each("committed", &place.committed, |committed, found| of_commitment(committed, months, found));
+    nested(&place.committed, months, found);
     if let Some(spot) = &place.spot {
-        rate(&spot.rate, &format!("{field}.spot.rate"), found);
-        if let Some(rework) = spot.rework {
-            let message = "expected 1 to 10 paid hours per useful hour";
-            found.between(&format!("{field}.spot.rework"), rework, one(), 10.into(), message);
-        }
-        let mut inside = Findings::default();
-        interruptions(&spot.interruptions, &mut inside);
-        found.add_all(&format!("{field}.spot"), &inside);
-        if let Some(gpus) = spot.gpus {
-            let message = "expected 0 to 1,000,000 GPUs";
-            found.between(&format!("{field}.spot.gpus"), gpus, Decimal::ZERO, 1_000_000.into(), message);
-        }
+        found.within("spot", |found| of_spot(spot, found));
     }
     if let Some(on_demand) = &place.on_demand {
-        rate(on_demand, &format!("{field}.on_demand"), found);
+        rate("on_demand", on_demand, found);
     }
+}
+
+fn of_spot(spot: &Spot, found: &mut Findings) {
+    rate("rate", &spot.rate, found);
+    if let Some(hours) = spot.rework {
+        rework(hours, found);
+    }
+    found.within("interruptions", |found| interruptions(&spot.interruptions, found));
+    if let Some(most) = spot.gpus {
+        gpus(found, "gpus", most);
+    }
+}
+
+fn of_owned(owned: &Owned, scenario: &Scenario, found: &mut Findings) {
+    let Owned { machines, .. } = owned;
+    found.within("machines", |found| {
+        found.add_all(owning(machines));
+        if let Some(dollar) = scenario.of_a_dollar() {
+            found.add_all(owning_prices(machines, dollar));
+        } else if machines.node_price == Owning::default().node_price {
+            let message = format!("equals the built-in price in {SHIPPED}; is it in {}?", scenario.currency);
+            found.warn("node_price", machines.node_price, &message);
+        }
+        follows_from_the_scenario(machines, found);
+    });
+    size(owned.gpus, found);
+    whole_nodes(owned, found);
+    let term = product(&[machines.life_years, 12.into()]);
+    let leased_on = quotient(count(scenario.months), term).is_some_and(|it| it != floor(it));
+    if matches!(machines.tenure, Tenure::Leased { .. }) && leased_on {
+        let message = continues("the lease", scenario.months);
+        found.warn("machines.life_years", machines.life_years, &message);
+    }
+    found.within("refresh", |found| of_refresh(owned, scenario.months, found));
+}
+
+fn continues(what: &str, months: u32) -> String {
+    format!("{what} continues after the {months} compared months; later payments are not in the total")
 }
 
 /// What is said of machines that a scenario says itself, or that changes nothing in it. What is as it is unless entered was
 /// not entered: files that were downloaded say all of it.
-fn follows_from_the_scenario(machines: &Owning, field: &str, found: &mut Findings) {
+fn follows_from_the_scenario(machines: &Owning, found: &mut Findings) {
     let usual = Owning::default();
     let decimals = [
         ("rework", machines.rework, usual.rework, "enter it as rework of the place"),
@@ -383,20 +381,20 @@ fn follows_from_the_scenario(machines: &Owning, field: &str, found: &mut Finding
     ];
     for (name, value, usual, instead) in decimals {
         if value != usual {
-            no_effect(&format!("{field}.{name}"), value, instead, found);
+            no_effect(name, value, instead, found);
         }
     }
     if machines.gpus != usual.gpus {
         let instead = "enter the number as gpus of owned";
-        no_effect(&format!("{field}.gpus"), machines.gpus, instead, found);
+        no_effect("gpus", machines.gpus, instead, found);
     }
     if let Some(share) = machines.allocated_share {
         let instead = "the demand of the work is what is allocated";
-        no_effect(&format!("{field}.allocated_share"), share, instead, found);
+        no_effect("allocated_share", share, instead, found);
     }
     if machines.lead_months != usual.lead_months {
         let instead = "all options start in the first month";
-        no_effect(&format!("{field}.lead_months"), machines.lead_months, instead, found);
+        no_effect("lead_months", machines.lead_months, instead, found);
     }
 }
 
@@ -405,13 +403,13 @@ fn no_effect(field: &str, value: impl std::fmt::Display, instead: &str, found: &
 }
 
 /// What is entered and changes nothing, as long as something else of the place is missing or says the opposite.
-fn without_effect(place: &Place, field: &str, found: &mut Findings) {
+fn without_effect(place: &Place, found: &mut Findings) {
     let mut odd = |is_entered: bool, name: &str, value: &dyn std::fmt::Display, why: &str| {
         if is_entered {
-            found.warn(&format!("{field}.{name}"), value, &format!("has no effect here: {why}"));
+            found.warn(name, value, &format!("has no effect here: {why}"));
         }
     };
-    let is_by_use = place.on_demand.is_some() || place.per_million_tokens.is_some();
+    let is_by_use = place.is_by_use();
     let is_rented =
         is_by_use || place.spot.is_some() || !place.committed.is_empty() || !place.blocks.is_empty();
     let usual = Place::default();
@@ -460,49 +458,49 @@ fn without_effect(place: &Place, field: &str, found: &mut Findings) {
 }
 
 /// Machines are bought whole.
-fn whole_nodes(owned: &Owned, field: &str, found: &mut Findings) {
+fn whole_nodes(owned: &Owned, found: &mut Findings) {
     let (Gpus::Number(gpus), node) = (owned.gpus, owned.machines.gpus_per_node) else { return };
     if gpus == 0 {
-        found.warn(field, gpus, "there are no machines; remove them, or enter a number");
+        found.warn("gpus", gpus, "there are no machines; remove them, or enter a number");
     } else if node > 0 && !gpus.is_multiple_of(node) {
         let bought = gpus.div_ceil(node).saturating_mul(node);
         let message = format!("nodes have {node} GPUs, so {bought} are bought");
-        found.warn(field, gpus, &message);
+        found.warn("gpus", gpus, &message);
     }
 }
 
 /// Hours of the day that cost less.
-fn at_cheaper_hours(place: &Place, field: &str, found: &mut Findings) {
+fn at_cheaper_hours(place: &Place, found: &mut Findings) {
     let Some(it) = &place.cheaper_hours else { return };
-    let has_base = place.owned.is_some() || !place.committed.is_empty() || !place.blocks.is_empty();
-    if has_base || place.spend_rate.is_some() || place.on_demand.is_none() {
+    if place.has_base() || place.spend_rate.is_some() || place.on_demand.is_none() {
         let message = "cheaper hours apply only to on demand and spot; add a place for the rest";
-        found.refuse(&format!("{field}.cheaper_hours"), "cheaper hours with other prices", message);
+        found.refuse("cheaper_hours", "cheaper hours with other prices", message);
     }
-    for (name, hour) in [("from", it.from), ("until", it.until)] {
-        if hour > 24 {
-            found.refuse(
-                &format!("{field}.cheaper_hours.{name}"),
-                hour,
-                "expected an hour of the day, from 0 to 24",
-            );
-        }
+    for (field, hour) in [("cheaper_hours.from", it.from), ("cheaper_hours.until", it.until)] {
+        found.whole(field, hour, ..=24, "expected an hour of the day, from 0 to 24");
     }
     let message = "expected a factor on the price, from 0.01 to 1";
-    found.between(&format!("{field}.cheaper_hours.factor"), it.factor, decimal(1, 2), one(), message);
+    found.between("cheaper_hours.factor", it.factor, decimal(1, 2), one(), message);
 }
 
 /// What is paid by the token.
-fn by_tokens(place: &Place, field: &str, scenario: &Scenario, found: &mut Findings) {
+fn by_tokens(place: &Place, found: &mut Findings) {
     let Some(entered) = &place.per_million_tokens else { return };
-    rate(entered, &format!("{field}.per_million_tokens"), found);
+    rate("per_million_tokens", entered, found);
     if place.on_demand.is_some() {
         let message = "both would serve the rest; remove one, and add it as another option";
-        found.refuse(&format!("{field}.per_million_tokens"), "a price per token and on demand", message);
+        found.refuse("per_million_tokens", "a price per token and on demand", message);
     }
     if place.performance != one() || place.rework != one() {
         let message = "expected 1: tokens are counted in hours of the work's accelerator";
-        found.refuse(&format!("{field}.performance"), place.performance, message);
+        found.refuse("performance", place.performance, message);
+    }
+}
+
+/// What the works of a place that is paid by the token have to say of them, as a field of each.
+fn tokens(place: &Place, scenario: &Scenario, found: &mut Findings) {
+    if place.per_million_tokens.is_none() {
+        return;
     }
     let mut before = None;
     for (at, work) in scenario.work.iter().enumerate() {
@@ -525,12 +523,13 @@ fn by_tokens(place: &Place, field: &str, scenario: &Scenario, found: &mut Findin
 }
 
 /// A generation after the other, until the months end.
-fn of_refresh(owned: &Owned, months: u32, field: &str, found: &mut Findings) {
+fn of_refresh(owned: &Owned, months: u32, found: &mut Findings) {
     let Owned { machines, refresh: it, .. } = owned;
     let inside = refresh(*it);
-    found.add_all(field, &inside);
+    let is_odd = !inside.is_empty();
+    found.add_all(inside);
     let life = product(&[machines.life_years, 12.into()]);
-    if !inside.is_empty() || it.is_the_same() || life <= Decimal::ZERO {
+    if is_odd || it.is_the_same() || life <= Decimal::ZERO {
         return;
     }
     let again = quotient(count(months.min(LONGEST)), life).unwrap_or_default();
@@ -538,30 +537,34 @@ fn of_refresh(owned: &Owned, months: u32, field: &str, found: &mut Findings) {
         let last = growth(ratio - one(), floor(again).min(count(LONGEST)));
         if last > MOST_OF_ALL.into() || product(&[last, MOST_OF_ALL.into()]) < one() {
             let message = "too high: after all generations the price is more than a thousand times the first";
-            found.refuse(&format!("{field}.{name}"), ratio, message);
+            found.refuse(name, ratio, message);
         } else if name == "price_ratio" {
-            found.money(&format!("{field}.{name}"), product(&[last, machines.node_price]).round(2));
+            found.money(name, product(&[last, machines.node_price]).round(2));
         }
     }
 }
 
-fn of_commitment(committed: &Committed, field: &str, found: &mut Findings) {
+fn of_commitment(committed: &Committed, months: u32, found: &mut Findings) {
     // All of it may be paid upfront, and its hours for nothing.
-    let is_upfront =
-        found.money(&format!("{field}.upfront"), committed.upfront) && !committed.upfront.is_zero();
+    let is_upfront = found.money("upfront", committed.upfront) && !committed.upfront.is_zero();
     if !(is_upfront && committed.rate.price.is_zero()) {
-        rate(&committed.rate, &format!("{field}.rate"), found);
+        rate("rate", &committed.rate, found);
     }
-    if !(1..=LONGEST).contains(&committed.months) {
-        found.refuse(&format!("{field}.months"), committed.months, "expected a term of 1 to 120 months");
+    term(committed.months, found);
+    size(committed.gpus, found);
+    if committed.months > months && committed.months <= LONGEST {
+        found.warn("months", committed.months, &continues("the term", months));
     }
-    size(committed.gpus, field, found);
+}
+
+fn term(months: u32, found: &mut Findings) {
+    found.whole("months", months, 1..=LONGEST, "expected a term of 1 to 120 months");
 }
 
 /// Where a commitment is as large as costs least, its size changes with its term, and what lies above it has to be renewed
 /// then, too: a shorter term divides it. One that is not renewed within the months changes never.
-fn nested(committed: &[Committed], months: u32, field: &str, found: &mut Findings) {
-    for (at, short) in committed.iter().enumerate() {
+fn nested(committed: &[Committed], months: u32, found: &mut Findings) {
+    found.each("committed", committed, |short, found| {
         let is_cut = |long: &&Committed| {
             let is_renewed = long.gpus == Gpus::Best && long.months < months;
             is_renewed
@@ -575,107 +578,86 @@ fn nested(committed: &[Committed], months: u32, field: &str, found: &mut Finding
                  terms that divide each other",
                 long.months
             );
-            found.refuse(&format!("{field}.committed.{at}.months"), short.months, &message);
+            found.refuse("months", short.months, &message);
         }
-    }
+    });
 }
 
 /// Money that is committed to by the hour, and what it buys.
-fn of_spend(option: &Alternative, field: &str, found: &mut Findings) {
+fn of_spend(option: &Alternative, found: &mut Findings) {
     if let Some(spend) = &option.spend {
-        let name = |name: &str| format!("{field}.spend.{name}");
-        if found.money(&name("per_hour"), spend.per_hour) && spend.per_hour.is_zero() {
-            found.refuse(&name("per_hour"), 0, "expected an amount above 0, or remove the commitment");
-        }
-        if !(1..=LONGEST).contains(&spend.months) {
-            found.refuse(&name("months"), spend.months, "expected a term of 1 to 120 months");
-        }
-        if option.places.iter().all(|place| place.spend_rate.is_none()) {
-            let message = "not used by any place: add a price under the spend commitment";
-            found.refuse(&name("per_hour"), spend.per_hour, message);
-        }
+        found.within("spend", |found| {
+            if found.money("per_hour", spend.per_hour) && spend.per_hour.is_zero() {
+                found.refuse("per_hour", 0, "expected an amount above 0, or remove the commitment");
+            }
+            term(spend.months, found);
+            if option.places.iter().all(|place| place.spend_rate.is_none()) {
+                let message = "not used by any place: add a price under the spend commitment";
+                found.refuse("per_hour", spend.per_hour, message);
+            }
+        });
     }
-    for (at, place) in option.places.iter().enumerate() {
-        let Some(under) = &place.spend_rate else { continue };
-        let name = format!("{field}.place.{at}.spend_rate");
-        rate(under, &name, found);
-        let name = format!("{name}.price");
+    found.each("place", &option.places, |place, found| {
+        let Some(under) = &place.spend_rate else { return };
+        rate("spend_rate", under, found);
+        let field = "spend_rate.price";
         let Some(on_demand) = &place.on_demand else {
-            found.refuse(&name, under.price, "also needs an on-demand price; enter it");
-            continue;
+            return found.refuse(field, under.price, "also needs an on-demand price; enter it");
         };
         if option.spend.is_none() {
-            found.refuse(&name, under.price, "needs a spend commitment, and this option has none");
+            found.refuse(field, under.price, "needs a spend commitment, and this option has none");
         }
         if place.obtainable != one() {
             let message = "cannot be combined with on-demand availability below 100%; remove one";
-            found.refuse(&name, under.price, message);
+            found.refuse(field, under.price, message);
         }
         if under.price > on_demand.price {
-            found.warn(&name, under.price, "more than on demand; are the two prices swapped?");
+            found.warn(field, under.price, "more than on demand; are the two prices swapped?");
         }
-    }
+    });
 }
 
-fn of_block(block: &Block, field: &str, months: u32, found: &mut Findings) {
-    let field = |name: &str| format!("{field}.{name}");
-    rate(&block.rate, &field("rate"), found);
-    if !(1..=1_000_000).contains(&block.gpus) {
-        found.refuse(&field("gpus"), block.gpus, "expected 1 to a million");
-    }
-    if !(1..=LONGEST_BLOCK).contains(&block.hours) {
-        found.refuse(
-            &field("hours"),
-            block.hours,
-            "expected 1 to 8,760 hours (a year); enter longer ones as a reservation",
-        );
-    } else if block.every_months > 0 && block.hours > block.every_months.saturating_mul(HOURS_OF_MONTH) {
+fn of_block(block: &Block, months: u32, found: &mut Findings) {
+    rate("rate", &block.rate, found);
+    found.whole("gpus", block.gpus, 1..=1_000_000, "expected 1 to a million");
+    let message = "expected 1 to 8,760 hours (a year); enter longer ones as a reservation";
+    if found.whole("hours", block.hours, 1..=YEAR, message)
+        && block.every_months > 0
+        && block.hours > block.every_months.saturating_mul(HOURS_OF_MONTH)
+    {
         let message = "the next block begins before this one ends; enter larger blocks, or fewer";
-        found.refuse(&field("hours"), block.hours, message);
+        found.refuse("hours", block.hours, message);
     }
-    if block.every_months > LONGEST {
-        found.refuse(&field("every_months"), block.every_months, "expected 0 (once) to 120 months");
-    }
-    if block.first_month >= months {
-        let message = "outside the compared months; 0 is the first month";
-        found.refuse(&field("first_month"), block.first_month, message);
-    }
+    found.whole("every_months", block.every_months, ..=LONGEST, "expected 0 (once) to 120 months");
+    let message = "outside the compared months; 0 is the first month";
+    found.whole("first_month", block.first_month, ..months, message);
     if block.goes_on_after(months) {
-        let message = format!(
-            "the last block continues after the {months} compared months; later payments are not in the total"
-        );
-        found.warn(&field("hours"), block.hours, &message);
+        found.warn("hours", block.hours, &continues("the last block", months));
     }
-    if block.starts_at_hour >= HOURS_OF_MONTH {
-        found.refuse(
-            &field("starts_at_hour"),
-            block.starts_at_hour,
-            "expected an hour of the month, from 0 to 729",
-        );
+    let message = "expected an hour of the month, from 0 to 729";
+    found.whole("starts_at_hour", block.starts_at_hour, ..HOURS_OF_MONTH, message);
+}
+
+fn size(gpus: Gpus, found: &mut Findings) {
+    if let Gpus::Number(gpus) = gpus {
+        found.whole("gpus", gpus, ..=1_000_000, "expected at most a million");
     }
 }
 
-fn size(gpus: Gpus, field: &str, found: &mut Findings) {
-    if let Gpus::Number(gpus) = gpus
-        && gpus > 1_000_000
-    {
-        found.refuse(&format!("{field}.gpus"), gpus, "expected at most a million");
-    }
-}
-
-fn rate(rate: &Rate, field: &str, found: &mut Findings) {
-    let field = |name: &str| format!("{field}.{name}");
-    if found.money(&field("price"), rate.price) && rate.price.is_zero() && !rate.is_covered() {
-        found.refuse(&field("price"), 0, "lists show 0 for what is not sold; enter the price you pay");
-    }
-    // Told of the whole: a form has it as one text.
-    for finding in path(&rate.path, rate.price, 0).iter().filter(|it| it.field != "price") {
-        found.refuse(&field("path"), format!("{} of {}", finding.found, finding.field), &finding.message);
-    }
-    if let Path::Entered { prices } = &rate.path
-        && prices.first().is_some_and(|first| *first != rate.price)
-    {
-        let message = "differs from today's price; the monthly prices are used";
-        found.warn(&field("path"), prices[0], message);
-    }
+fn rate(field: &str, rate: &Rate, found: &mut Findings) {
+    found.within(field, |found| {
+        if found.money("price", rate.price) && rate.price.is_zero() && !rate.is_covered() {
+            found.refuse("price", 0, "lists show 0 for what is not sold; enter the price you pay");
+        }
+        // Told of the whole: a form has it as one text.
+        for finding in path(&rate.path, rate.price).iter().filter(|it| it.field != "price") {
+            found.refuse("path", format!("{} of {}", finding.found, finding.field), &finding.message);
+        }
+        if let Path::Entered { prices } = &rate.path
+            && prices.first().is_some_and(|first| *first != rate.price)
+        {
+            let message = "differs from today's price; the monthly prices are used";
+            found.warn("path", prices[0], message);
+        }
+    });
 }

@@ -2,7 +2,6 @@
 
 use super::Findings;
 use crate::economics::serving::{Interface, Lifetime, Serving};
-use crate::money::Decimal;
 use crate::money::arithmetic::{decimal, one};
 
 /// What is odd about what serves a model.
@@ -11,9 +10,7 @@ pub fn serving(it: &Serving) -> Findings {
     if found.money("price", it.price) && it.price.is_zero() {
         found.warn("price", it.price, "expected the price of a GPU-hour, above 0");
     }
-    if !(1..=1_000_000).contains(&it.gpus) {
-        found.refuse("gpus", it.gpus, "expected 1 to a million");
-    }
+    found.whole("gpus", it.gpus, 1..=1_000_000, "expected 1 to a million");
     let rates = [("output_rate", Some(it.output_rate)), ("input_rate", it.input_rate)];
     for (field, rate) in rates.into_iter().filter_map(|(field, rate)| Some((field, rate?))) {
         let message = "expected tokens per second of all GPUs, from 0.001 to 10^12";
@@ -38,8 +35,6 @@ pub fn lifetime(it: &Lifetime) -> Findings {
     let mut found = Findings::default();
     found.money("training", it.training);
     found.money("serving", it.serving);
-    if it.months > 1200 {
-        found.refuse("months", Decimal::from(i64::from(it.months)), "expected at most 1,200 months");
-    }
+    found.whole("months", it.months, ..=1200, "expected at most 1,200 months");
     found
 }

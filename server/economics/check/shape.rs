@@ -1,21 +1,22 @@
 //! Demand: each way of entering it.
 
-use super::Findings;
-use crate::economics::profile::Shape;
+use super::{Findings, MOST_GPUS};
+use crate::economics::profile::{Shape, YEAR};
 use crate::money::Decimal;
 use crate::money::arithmetic::one;
 
 /// Hours of a profile at most: ten years.
 const LONGEST: usize = 87_600;
-/// GPUs of an hour at most.
-const MOST_GPUS: i64 = 1_000_000;
-
-/// Runs of a year at most, and its hours.
+/// Runs of a year at most.
 const MOST_RUNS: u32 = 365;
-const YEAR: u32 = 8760;
 
 /// Why demand of nothing is refused.
 const NOTHING: &str = "expected more than 0: without work there is no cost per hour";
+
+/// What is odd about GPUs that are asked for.
+pub(super) fn gpus(found: &mut Findings, field: &str, gpus: Decimal) -> bool {
+    found.between(field, gpus, Decimal::ZERO, MOST_GPUS.into(), "expected 0 to 1,000,000 GPUs")
+}
 
 fn nothing(gpus: Decimal, field: &str, found: &mut Findings) {
     if gpus.is_zero() {
@@ -24,86 +25,73 @@ fn nothing(gpus: Decimal, field: &str, found: &mut Findings) {
 }
 
 /// What is odd about demand as it was entered.
-pub(super) fn shape(shape: &Shape, field: &str, found: &mut Findings) {
-    let gpus = |found: &mut Findings, name: &str, gpus: Decimal| {
-        let message = "expected 0 to 1,000,000 GPUs";
-        found.between(&format!("{field}.{name}"), gpus, Decimal::ZERO, MOST_GPUS.into(), message)
-    };
+pub(super) fn shape(shape: &Shape, found: &mut Findings) {
     match shape {
         Shape::Flat { gpus: all, hours_per_day } => {
             gpus(found, "gpus", *all);
-            if *hours_per_day > 24 {
-                found.refuse(
-                    &format!("{field}.hours_per_day"),
-                    hours_per_day,
-                    "a day has 24 hours; is this in GPU-hours a day?",
-                );
-            }
-            nothing(*all, &format!("{field}.gpus"), found);
+            let message = "a day has 24 hours; is this in GPU-hours a day?";
+            found.whole("hours_per_day", *hours_per_day, ..=24, message);
+            nothing(*all, "gpus", found);
             if *hours_per_day == 0 {
-                found.refuse(&format!("{field}.hours_per_day"), 0, NOTHING);
+                found.refuse("hours_per_day", 0, NOTHING);
             }
         }
         Shape::Between { low, high } => {
             let fine = gpus(found, "low", *low) && gpus(found, "high", *high);
             if fine && low > high {
-                found.refuse(&format!("{field}.low"), low, "expected at most the high end");
+                found.refuse("low", low, "expected at most the high end");
             }
-            nothing(*high, &format!("{field}.high"), found);
+            nothing(*high, "high", found);
         }
         Shape::Swinging { base, day_swing, weekend, noise, .. } => {
             gpus(found, "base", *base);
-            nothing(*base, &format!("{field}.base"), found);
-            found.share(&format!("{field}.day_swing"), *day_swing);
+            nothing(*base, "base", found);
+            found.share("day_swing", *day_swing);
             let message = "expected 0 to 10 GPUs on weekends per GPU on a weekday";
-            found.between(&format!("{field}.weekend"), *weekend, Decimal::ZERO, 10.into(), message);
-            let message = "expected 0 to 2; 0.3 is a lot";
-            found.between(&format!("{field}.noise"), *noise, Decimal::ZERO, 2.into(), message);
+            found.between("weekend", *weekend, Decimal::ZERO, 10.into(), message);
+            found.between("noise", *noise, Decimal::ZERO, 2.into(), "expected 0 to 2; 0.3 is a lot");
         }
         Shape::Levels { levels, .. } => {
-            let mut sum = Decimal::ZERO;
-            for (at, level) in levels.iter().enumerate() {
-                gpus(found, &format!("levels.{at}.gpus"), level.gpus);
-                found.share(&format!("{field}.levels.{at}.share"), level.share);
-                sum += level.share;
-            }
+            found.each("levels", levels, |level, found| {
+                gpus(found, "gpus", level.gpus);
+                found.share("share", level.share);
+            });
             if levels.iter().all(|it| it.gpus.is_zero()) {
-                found.refuse(&format!("{field}.levels"), 0, NOTHING);
+                found.refuse("levels", 0, NOTHING);
             }
+            let sum: Decimal = levels.iter().map(|it| it.share).sum();
             if sum != one() {
-                found.refuse(&format!("{field}.levels"), sum, "expected shares that sum to 1");
+                found.refuse("levels", sum, "expected shares that sum to 1");
             }
         }
         Shape::Runs { gpus: all, runs_per_year, hours_per_run } => {
             gpus(found, "gpus", *all);
-            nothing(*all, &format!("{field}.gpus"), found);
-            if !(1..=MOST_RUNS).contains(runs_per_year) {
-                let message = "expected 1 to 365 runs a year";
-                found.refuse(&format!("{field}.runs_per_year"), runs_per_year, message);
-            } else if *hours_per_run == 0 {
-                found.refuse(&format!("{field}.hours_per_run"), 0, NOTHING);
+            nothing(*all, "gpus", found);
+            if !found.whole("runs_per_year", *runs_per_year, 1..=MOST_RUNS, "expected 1 to 365 runs a year") {
+                return;
+            }
+            if *hours_per_run == 0 {
+                found.refuse("hours_per_run", 0, NOTHING);
             } else if *hours_per_run > YEAR / runs_per_year {
                 let message = format!(
                     "expected at most {} hours: {runs_per_year} runs do not fit into the 8,760 hours of a year",
                     YEAR / runs_per_year
                 );
-                found.refuse(&format!("{field}.hours_per_run"), hours_per_run, &message);
+                found.refuse("hours_per_run", hours_per_run, &message);
             }
         }
         // With the work's accelerator, which a shape does not know.
         Shape::Serving(_) => {}
         Shape::Hours { gpus: all } => {
-            if all.is_empty() || all.len() > LONGEST {
-                let message = "expected 1 to 87,600 hours, ten years of them";
-                found.refuse(&format!("{field}.gpus"), all.len(), message);
-            }
+            found.whole("gpus", all.len(), 1..=LONGEST, "expected 1 to 87,600 hours, ten years of them");
+            // The first of them is enough.
             for (at, it) in all.iter().enumerate() {
-                if !gpus(found, &format!("gpus.{at}"), *it) {
+                if !found.within(format_args!("gpus.{at}"), |found| gpus(found, "", *it)) {
                     break;
                 }
             }
             if !all.is_empty() && all.iter().all(Decimal::is_zero) {
-                found.refuse(&format!("{field}.gpus"), 0, NOTHING);
+                found.refuse("gpus", 0, NOTHING);
             }
         }
     }
@@ -147,7 +135,7 @@ mod tests {
             (r#"{"shape": "hours", "gpus": ["0", "0.000"]}"#, "without work there is no cost"),
         ] {
             let mut found = Findings::default();
-            shape(&serde_json::from_str(json).unwrap(), "demand", &mut found);
+            shape(&serde_json::from_str(json).unwrap(), &mut found);
             let refused = found.warnings_or_refused().unwrap_err().to_string();
             assert!(refused.contains(message), "{refused}");
         }

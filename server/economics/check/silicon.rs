@@ -3,7 +3,7 @@
 use super::Findings;
 use crate::economics::silicon::Porting;
 use crate::money::Decimal;
-use crate::money::arithmetic::{decimal, one};
+use crate::money::arithmetic::decimal;
 
 /// What is odd about moving work to other chips.
 pub fn porting(it: &Porting) -> Findings {
@@ -22,15 +22,7 @@ pub fn porting(it: &Porting) -> Findings {
     most("engineer_weeks", it.engineer_weeks, 100_000, "expected 0 to 100,000 engineer-weeks");
     most("months_of_both", it.months_of_both, 120, "expected 0 to 120 months");
     most("releases_per_year", it.releases_per_year, 365, "expected 0 to 365 releases a year");
-    if it.months > 1200 {
-        found.refuse("months", it.months, "expected at most 1,200 months");
-    }
-    found.between(
-        "cost_of_capital",
-        it.cost_of_capital,
-        Decimal::ZERO,
-        one(),
-        "expected 0 to 1 (0.1 for 10%)",
-    );
+    found.whole("months", it.months, ..=1200, "expected at most 1,200 months");
+    found.cost_of_capital(it.cost_of_capital);
     found.sorted()
 }

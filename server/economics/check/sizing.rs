@@ -1,12 +1,9 @@
 //! Models, their users, and what they are to get.
 
-use super::{Findings, Severity, fit};
+use super::{Findings, MOST_GPUS, Severity, fit};
 use crate::economics::sizing::Service;
 use crate::money::Decimal;
 use crate::money::arithmetic::{count, decimal};
-
-/// GPUs that are computed with at most.
-const MOST_GPUS: i64 = 1_000_000;
 
 /// What is odd about users of a model that run on an accelerator.
 pub fn service(it: &Service, accelerator: &str) -> Findings {
@@ -19,13 +16,8 @@ pub fn service(it: &Service, accelerator: &str) -> Findings {
     let message = "expected tokens per second per user, from 0.001 to a million";
     found.between("tokens_per_second", it.tokens_per_second, decimal(1, 3), 1_000_000.into(), message);
     let message = "expected measured tokens per second per GPU, from 0.001 to a million";
-    found.between(
-        "gpu_tokens_per_second",
-        it.gpu_tokens_per_second,
-        decimal(1, 3),
-        1_000_000.into(),
-        message,
-    );
+    let (least, most) = (decimal(1, 3), 1_000_000.into());
+    found.between("gpu_tokens_per_second", it.gpu_tokens_per_second, least, most, message);
     found.share("day_swing", it.day_swing);
     for inside in fit(&it.fit(accelerator, it.gpus_per_replica.unwrap_or(1))).iter() {
         let field = match inside.field.as_str() {

@@ -38,9 +38,7 @@ pub fn layout(it: &Layout) -> Findings {
 pub fn turns(it: &Turns) -> Findings {
     let mut found = Findings::default();
     found.money("price", it.price);
-    if !(1..=1000).contains(&it.replicas) {
-        found.refuse("replicas", it.replicas, "expected 1 to 1,000 jobs");
-    }
+    found.whole("replicas", it.replicas, 1..=1000, "expected 1 to 1,000 jobs");
     found.between("hours", it.hours, Decimal::ZERO, 1_000_000_000.into(), "expected 0 to a billion hours");
     found
 }

@@ -5,16 +5,15 @@ use crate::economics::owning::{About, Energy, Housing, Owning};
 use crate::money::Decimal;
 
 pub fn check(owning: &Owning, found: &mut Findings) {
-    for (at, other) in owning.others.iter().enumerate() {
+    found.each("others", &owning.others, |other, found| {
         // A rebate on what is counted already is none of it.
-        if other.amount <= Decimal::ZERO {
-            continue;
-        }
-        if let Some(counted) = counted(owning, other.about) {
+        if other.amount > Decimal::ZERO
+            && let Some(counted) = counted(owning, other.about)
+        {
             let message = format!("{} is counted twice: {counted}", other.name);
-            found.warn(&format!("others.{at}.amount"), other.amount, &message);
+            found.warn("amount", other.amount, &message);
         }
-    }
+    });
     if let Housing::Colocation { energy, .. } = owning.housing {
         if energy == Energy::Included && !owning.demand_charge.is_zero() {
             let message = "ignored: the price of colocation includes electricity";

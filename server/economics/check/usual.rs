@@ -62,11 +62,11 @@ pub fn transfer_prices(it: &Transfer, dollar: Decimal) -> Findings {
     if let Rates::Flat { price } = it.rates {
         found.usually("rates.price", price, dollar, &gigabyte);
     }
-    for (at, hop) in it.hops.iter().enumerate() {
+    found.each("hops", &it.hops, |hop, found| {
         if let Hop::Region { price } = hop {
-            found.usually(&format!("hops.{at}.price"), *price, dollar, &gigabyte);
+            found.usually("price", *price, dollar, &gigabyte);
         }
-    }
+    });
     found
 }
 

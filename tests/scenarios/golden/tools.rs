@@ -9,7 +9,7 @@ use gpuledger::economics::price_path::Progress;
 use gpuledger::economics::published_figures::{calculator, only_a_gpu};
 use gpuledger::economics::rent;
 use gpuledger::money::Decimal;
-use gpuledger::money::arithmetic::{HOURS_PER_MONTH, HOURS_PER_YEAR, one, product, quotient};
+use gpuledger::money::arithmetic::{HOURS_PER_MONTH, HOURS_PER_YEAR, exponential, one, product, quotient};
 
 use super::owning::cost;
 use super::{Computed, number};
@@ -72,12 +72,12 @@ fn chip_hours() -> Decimal {
 /// Epoch AI, amortized: what the servers lose in value over the training. A year has 8,766 hours. An eighth of a DGX
 /// H100 cost 44,489.88, and was 432 days old when the training began.
 fn servers() -> Decimal {
-    let progress = Progress::default();
+    let hazard = Progress::default().hazard();
     let price = number("44489.88");
     let age = quotient(432.into(), number("365.25")).unwrap();
-    let lost = progress.depreciation(price, age).unwrap().value.unwrap();
-    let hour = progress.hour((price - lost).round(15), 8766).unwrap();
-    product(&[hour.value.unwrap(), chip_hours()])
+    let left = product(&[price, exponential(-product(&[hazard, age])).unwrap()]);
+    let hour = quotient(product(&[left.round(15), hazard]), 8766.into()).unwrap();
+    product(&[hour, chip_hours()])
 }
 
 /// The same of what connects them, 19 % of the whole.
