@@ -26,7 +26,7 @@ pub(super) fn of_field(tree: &DeValue<'_>, mut path: Vec<String>, message: &str)
     if message.starts_with("unknown field") {
         let name = quoted.next().unwrap_or_default();
         let known: Vec<&str> = quoted.collect();
-        if let Some(inside) = with_key(at(tree, &path), name) {
+        if let Some(inside) = way_to(at(tree, &path), &|key, _| key == name) {
             path.extend(inside);
         } else if path.last().is_none_or(|last| last != name) {
             path.push(name.to_owned());
@@ -46,7 +46,7 @@ pub(super) fn of_field(tree: &DeValue<'_>, mut path: Vec<String>, message: &str)
     }
     if message.starts_with("unknown variant") {
         let found = quoted.next().unwrap_or_default();
-        path.extend(with_value(at(tree, &path), &|it| it.as_str() == Some(found)).unwrap_or_default());
+        path.extend(way_to(at(tree, &path), &|_, it| it.as_str() == Some(found)).unwrap_or_default());
         let known: Vec<&str> = quoted.collect();
         return (path, format!("found “{found}”, enter one of: {}", known.join(", ")));
     }
@@ -58,7 +58,7 @@ pub(super) fn of_field(tree: &DeValue<'_>, mut path: Vec<String>, message: &str)
         is_told(it, found) || (!is_shown && is_none())
     };
     let is_whole = at(tree, &path).is_some_and(is_it);
-    if !is_whole && let Some(inside) = with_value(at(tree, &path), &is_it) {
+    if !is_whole && let Some(inside) = way_to(at(tree, &path), &|_, it| is_it(it)) {
         path.extend(inside);
     }
     let found = at(tree, &path).map_or_else(|| "nothing".to_owned(), shown);
@@ -140,24 +140,13 @@ fn inside<'a, 'b>(value: &'a DeValue<'b>) -> Vec<(String, &'a DeValue<'b>)> {
     }
 }
 
-/// The way to the first value of which something holds.
-fn with_value(value: Option<&DeValue<'_>>, is_it: &dyn Fn(&DeValue<'_>) -> bool) -> Option<Vec<String>> {
+/// The way to the first thing of whose name and value something holds.
+fn way_to(value: Option<&DeValue<'_>>, is_it: &dyn Fn(&str, &DeValue<'_>) -> bool) -> Option<Vec<String>> {
     inside(value?).into_iter().find_map(|(name, it)| {
-        if is_it(it) {
+        if is_it(&name, it) {
             return Some(vec![name]);
         }
-        let rest = with_value(Some(it), is_it)?;
-        Some([vec![name], rest].concat())
-    })
-}
-
-/// The way to the first table that has a key.
-fn with_key(value: Option<&DeValue<'_>>, key: &str) -> Option<Vec<String>> {
-    inside(value?).into_iter().find_map(|(name, it)| {
-        if name == key {
-            return Some(vec![name]);
-        }
-        let rest = with_key(Some(it), key)?;
+        let rest = way_to(Some(it), is_it)?;
         Some([vec![name], rest].concat())
     })
 }
