@@ -1,5 +1,7 @@
 //! Round numbers for an axis, and how they are written.
 
+use std::ops::RangeInclusive;
+
 use super::frame::position;
 use crate::money::Decimal;
 
@@ -16,9 +18,7 @@ impl Axis {
         let step = round_step(lowest, highest, wanted);
         let below = -(steps_within(lowest.abs(), step));
         let above = steps_within(highest, step).max(i64::from(below == 0));
-        let ticks: Vec<_> = (below..=above).map(|n| step.times(n)).collect();
-        let largest = ticks.iter().map(|tick| tick.abs()).max().unwrap_or_default();
-        Self { ticks, unit: unit_for(largest) }
+        Self::of_steps(step, below..=above)
     }
 
     /// An axis around two numbers, wherever they lie, with `wanted` steps or a few more.
@@ -40,7 +40,11 @@ impl Axis {
         let below = if step.times(below) > lowest { below - 1 } else { below };
         let above = if step.times(above) < highest { above + 1 } else { above };
         let above = above.max(below + 1).min(below.saturating_add(100));
-        let ticks: Vec<_> = (below..=above).map(|n| step.times(n)).collect();
+        Self::of_steps(step, below..=above)
+    }
+
+    fn of_steps(step: Decimal, steps: RangeInclusive<i64>) -> Self {
+        let ticks: Vec<_> = steps.map(|n| step.times(n)).collect();
         let largest = ticks.iter().map(|tick| tick.abs()).max().unwrap_or_default();
         Self { ticks, unit: unit_for(largest) }
     }

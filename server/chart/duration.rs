@@ -1,7 +1,7 @@
 //! A demand duration curve: how many GPUs are asked for in how many of the hours, and what serves them.
 
 use super::axis::Axis;
-use super::frame::{Area, Drawn, Frame, SMALL, count, position};
+use super::frame::{Area, Drawn, Frame, SMALL, count, label_class, position};
 use super::svg::Mark;
 use crate::money::Decimal;
 
@@ -106,13 +106,9 @@ impl Duration {
             draw(Mark::Text { class: "note name", text: &text, at: [(1.0, to)], by: (5, 4) })?;
         }
         for quarter in 0..=4 {
-            let class = match quarter {
-                0 => "name",
-                4 => "tick",
-                _ => "label",
-            };
-            let at = [(end * f64::from(quarter) / 4.0, 0.0)];
-            draw(Mark::Text { class, text: &format!("{}%", quarter * 25), at, by: (0, 18) })?;
+            let x = end * f64::from(quarter) / 4.0;
+            let text = format!("{}%", quarter * 25);
+            draw(Mark::Text { class: label_class(x, end), text: &text, at: [(x, 0.0)], by: (0, 18) })?;
         }
         Frame::name_range(&plot, (end, 0.0), &self.range)?;
         draw(Mark::Line { class: "base", ends: [(0.0, 0.0), (end, 0.0)] })

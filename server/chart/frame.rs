@@ -1,7 +1,7 @@
 //! What all drawings have in common: their measures, the axis, the labels below it.
 
-use std::convert::Infallible;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
+use std::ops::Range;
 
 use plotters::chart::ChartBuilder;
 use plotters::coord::Shift;
@@ -18,7 +18,7 @@ use crate::money::Decimal;
 pub(super) type Area<'a> = DrawingArea<Svg<'a>, Shift>;
 /// Where marks are placed by what they stand for.
 pub(super) type Plot<'a> = DrawingArea<Svg<'a>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
-pub(super) type Drawn<T = ()> = Result<T, DrawingAreaErrorKind<Infallible>>;
+pub(super) type Drawn<T = ()> = Result<T, DrawingAreaErrorKind<fmt::Error>>;
 
 /// Measures of a drawing, in its own units, which are pixels where it is shown at full width.
 pub(super) struct Frame {
@@ -105,13 +105,7 @@ impl Frame {
     /// The place for marks, with the axis of values and its lines.
     pub fn plot<'a>(&self, area: &Area<'a>, end: f64, axis: &Axis, unit: &str) -> Drawn<Plot<'a>> {
         let (low, top) = axis.ends();
-        let chart = ChartBuilder::on(area)
-            .margin_left(self.left)
-            .margin_right(RIGHT)
-            .margin_top(TOP)
-            .margin_bottom(self.bottom)
-            .build_cartesian_2d(0.0..end, low..top)?;
-        let plot = chart.plotting_area().clone();
+        let plot = self.place(area, 0, 0.0..end, low..top)?;
         for tick in &axis.ticks {
             let y = position(*tick);
             let class = if tick.is_zero() { "base" } else { "grid" };
@@ -121,22 +115,14 @@ impl Frame {
         plot.draw(&Mark::Text { class: "unit", text: unit, at: [(0.0, top)], by: (-8, -12) })?;
         Ok(plot)
     }
-}
 
-impl Frame {
     /// The place for rows, with the axis of values below them. The first row lies between `rows` and `rows` − 1.
     pub fn rows<'a>(&self, area: &Area<'a>, rows: usize, axis: &Axis, unit: &str) -> Drawn<Plot<'a>> {
         let (low, high) = axis.ends();
         let top = count(rows.max(1));
         // Room for the half of the first and the last label that lies beyond the axis.
         let beside = 24;
-        let chart = ChartBuilder::on(area)
-            .margin_left(self.left + beside)
-            .margin_right(RIGHT + beside)
-            .margin_top(TOP)
-            .margin_bottom(BOTTOM)
-            .build_cartesian_2d(low..high, 0.0..top)?;
-        let plot = chart.plotting_area().clone();
+        let plot = self.place(area, beside, low..high, 0.0..top)?;
         for tick in &axis.ticks {
             let x = position(*tick);
             plot.draw(&Mark::Line { class: "grid", ends: [(x, 0.0), (x, top)] })?;
@@ -144,6 +130,28 @@ impl Frame {
         }
         plot.draw(&Mark::Text { class: "name", text: unit, at: [(low, top)], by: (0, -12) })?;
         Ok(plot)
+    }
+
+    /// The place within the margins, with so many pixels more on both sides.
+    fn place<'a>(&self, area: &Area<'a>, beside: u32, x: Range<f64>, y: Range<f64>) -> Drawn<Plot<'a>> {
+        let chart = ChartBuilder::on(area)
+            .margin_left(self.left + beside)
+            .margin_right(RIGHT + beside)
+            .margin_top(TOP)
+            .margin_bottom(self.bottom)
+            .build_cartesian_2d(x, y)?;
+        Ok(chart.plotting_area().clone())
+    }
+}
+
+/// The class of a label at `x` of a range that ends at `end`: those of both ends stay within the drawing.
+pub(super) fn label_class(x: f64, end: f64) -> &'static str {
+    if x <= 0.0 {
+        "name"
+    } else if x >= end {
+        "tick"
+    } else {
+        "label"
     }
 }
 

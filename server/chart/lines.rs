@@ -2,7 +2,7 @@
 
 use super::axis::Axis;
 use super::color;
-use super::frame::{Area, CHARACTER, Drawn, Frame, NARROW, WIDE, count, position};
+use super::frame::{Area, CHARACTER, Drawn, Frame, NARROW, WIDE, count, label_class, position};
 use super::svg::Mark;
 use crate::money::Decimal;
 
@@ -123,14 +123,7 @@ impl Lines {
         let (low, top) = axis.ends();
         for (at, label) in &self.labels {
             let x = position(*at) - begin;
-            // Those of both ends stay within the drawing.
-            let class = if x <= 0.0 {
-                "name"
-            } else if x >= end {
-                "tick"
-            } else {
-                "label"
-            };
+            let class = label_class(x, end);
             draw(Mark::Text { class, text: label, at: [(x, low)], by: (0, 18) })?;
         }
         Frame::name_range(&plot, (end, low), &self.range)?;

@@ -76,7 +76,7 @@ impl Stack {
     /// The class of a series' color, for its segments and its place in the legend.
     pub fn class(&self, series: usize) -> String {
         match self.series.get(series) {
-            Some(found) if !found.is_other && series < COLOURS => format!("s{}", series + 1),
+            Some(found) if !found.is_other => color(series),
             _ => "other".to_owned(),
         }
     }

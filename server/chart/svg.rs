@@ -4,15 +4,12 @@
 //! drawn on it and on no other.
 
 use std::borrow::Cow;
-use std::convert::Infallible;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use plotters::element::{Drawable, PointCollection};
-use plotters_backend::{
-    BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind,
-};
+use plotters_backend::{BackendColor, BackendCoord, DrawingBackend, DrawingErrorKind};
 
-type Drawn = Result<(), DrawingErrorKind<Infallible>>;
+type Drawn = Result<(), DrawingErrorKind<fmt::Error>>;
 
 /// Writes to a text that the caller keeps.
 pub(super) struct Svg<'a> {
@@ -81,85 +78,54 @@ impl<'a> PointCollection<'a, (f64, f64)> for &'a Mark<'_> {
 impl Drawable<Svg<'_>> for Mark<'_> {
     fn draw<I: Iterator<Item = BackendCoord>>(&self, points: I, svg: &mut Svg<'_>, _: (u32, u32)) -> Drawn {
         let mut points = points;
-        if let Self::Path { class, title, .. } = self {
-            svg.path(class, title, points);
-            return Ok(());
-        }
         let mut point = || points.next().unwrap_or_default();
-        match self {
+        let out = &mut *svg.out;
+        let written = match self {
             Self::Box { class, title, .. } => {
                 let (a, b) = (point(), point());
-                svg.rectangle(class, title, a, b);
+                let (x, y) = (a.0.min(b.0), a.1.min(b.1));
+                let (width, height) = ((a.0 - b.0).abs(), (a.1 - b.1).abs());
+                let title = escape(title);
+                write!(
+                    out,
+                    "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\">\
+                     <title>{title}</title></rect>"
+                )
             }
             Self::Line { class, .. } => {
-                let (a, b) = (point(), point());
-                svg.line(class, a, b);
+                let ((x1, y1), (x2, y2)) = (point(), point());
+                writeln!(out, "<line class=\"{class}\" x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\"/>")
             }
-            // Above.
-            Self::Path { .. } => {}
+            Self::Path { class, title, .. } => {
+                let points: String = points.map(|(x, y)| format!("{x},{y} ")).collect();
+                let title = escape(title);
+                writeln!(
+                    out,
+                    "<polyline class=\"{class}\" points=\"{points}\"><title>{title}</title></polyline>"
+                )
+            }
             Self::Dot { title, .. } => {
-                let (x, y) = point();
-                svg.dot(title, (x, y));
+                let ((x, y), title) = (point(), escape(title));
+                writeln!(
+                    out,
+                    "<circle class=\"dot\" cx=\"{x}\" cy=\"{y}\" r=\"5\"><title>{title}</title></circle>"
+                )
             }
             Self::Text { class, text, by, .. } => {
                 let (x, y) = point();
-                svg.text(class, text, (x + by.0, y + by.1));
+                let (x, y, text) = (x + by.0, y + by.1, escape(text));
+                writeln!(out, "<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{text}</text>")
             }
-            Self::Open { class } => svg.write(format_args!("<g class=\"{class}\">")),
-            Self::Close => svg.write(format_args!("</g>\n")),
-        }
-        Ok(())
+            Self::Open { class } => write!(out, "<g class=\"{class}\">"),
+            Self::Close => writeln!(out, "</g>"),
+        };
+        written.map_err(DrawingErrorKind::DrawingError)
     }
 }
 
-impl Svg<'_> {
-    fn rectangle(&mut self, class: &str, title: &str, a: BackendCoord, b: BackendCoord) {
-        let (x, y) = (a.0.min(b.0), a.1.min(b.1));
-        let (width, height) = ((a.0 - b.0).abs(), (a.1 - b.1).abs());
-        let title = escape(title);
-        self.write(format_args!(
-            "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\">\
-             <title>{title}</title></rect>"
-        ));
-    }
-
-    fn line(&mut self, class: &str, a: BackendCoord, b: BackendCoord) {
-        let ((x1, y1), (x2, y2)) = (a, b);
-        self.write(format_args!(
-            "<line class=\"{class}\" x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\"/>\n"
-        ));
-    }
-
-    fn path(&mut self, class: &str, title: &str, points: impl Iterator<Item = BackendCoord>) {
-        let title = escape(title);
-        self.write(format_args!("<polyline class=\"{class}\" points=\""));
-        for (x, y) in points {
-            self.write(format_args!("{x},{y} "));
-        }
-        self.write(format_args!("\"><title>{title}</title></polyline>\n"));
-    }
-
-    fn dot(&mut self, title: &str, (x, y): BackendCoord) {
-        let title = escape(title);
-        self.write(format_args!(
-            "<circle class=\"dot\" cx=\"{x}\" cy=\"{y}\" r=\"5\"><title>{title}</title></circle>\n"
-        ));
-    }
-
-    fn text(&mut self, class: &str, text: &str, at: BackendCoord) {
-        let text = escape(text);
-        self.write(format_args!("<text class=\"{class}\" x=\"{}\" y=\"{}\">{text}</text>\n", at.0, at.1));
-    }
-
-    fn write(&mut self, what: std::fmt::Arguments<'_>) {
-        // A String takes whatever is written to it.
-        let _ = self.out.write_fmt(what);
-    }
-}
-
-/// What plotters itself may ask for; our charts consist of [`Mark`]s.
+/// Plotters itself draws nothing of our charts: they consist of [`Mark`]s.
 impl DrawingBackend for Svg<'_> {
-    type ErrorType = Infallible;
+    type ErrorType = fmt::Error;
 
     fn get_size(&self) -> (u32, u32) {
         self.size
@@ -173,23 +139,7 @@ impl DrawingBackend for Svg<'_> {
         Ok(())
     }
 
-    fn draw_pixel(&mut self, at: BackendCoord, _: BackendColor) -> Drawn {
-        self.rectangle("mark", "", at, (at.0 + 1, at.1 + 1));
-        Ok(())
-    }
-
-    fn draw_line<S: BackendStyle>(&mut self, from: BackendCoord, to: BackendCoord, _: &S) -> Drawn {
-        self.line("mark", from, to);
-        Ok(())
-    }
-
-    fn draw_rect<S: BackendStyle>(&mut self, a: BackendCoord, b: BackendCoord, _: &S, _: bool) -> Drawn {
-        self.rectangle("mark", "", a, b);
-        Ok(())
-    }
-
-    fn draw_text<S: BackendTextStyle>(&mut self, text: &str, _: &S, at: BackendCoord) -> Drawn {
-        self.text("mark", text, at);
+    fn draw_pixel(&mut self, _: BackendCoord, _: BackendColor) -> Drawn {
         Ok(())
     }
 }
