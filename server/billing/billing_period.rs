@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 use chrono::{DateTime, Datelike as _, TimeDelta, Utc};
 
+use super::date_order::DateColumns;
 use super::row::{Column, Problem, Row};
 use super::value::TimeColumn;
 use crate::period::BillingMonth;
@@ -26,14 +27,10 @@ impl BillingPeriod {
         Self { start, end, times: Default::default(), last: None }
     }
 
-    /// The columns that the file has.
-    pub fn dates(&self) -> impl Iterator<Item = usize> + use<> {
-        [self.start, self.end].into_iter().flatten()
-    }
-
-    /// Both columns, where the file has both.
-    pub fn columns(&self) -> Option<(usize, usize)> {
-        self.start.zip(self.end)
+    /// Its columns of dates, and the others of a file.
+    pub fn dates(&self, others: [Column; 2]) -> DateColumns {
+        let columns = [self.start, self.end].into_iter().chain(others).flatten();
+        DateColumns { columns: columns.collect(), billing_period: self.start.zip(self.end) }
     }
 
     /// The month that most of the row's period lies in. Without an end, or with one before the start, the

@@ -112,6 +112,11 @@ impl Mandatory {
     fn is_in(&self, header: &Header) -> bool {
         header.find_any(self.keys).is_some()
     }
+
+    /// Where the last of them stands in a file.
+    fn last(columns: &[Self], header: &Header) -> usize {
+        columns.iter().filter_map(|column| header.find_any(column.keys)).max().unwrap_or(0)
+    }
 }
 
 /// What a delivery states about its billing period.

@@ -11,6 +11,7 @@ use super::records::Record;
 use super::refusal::shown;
 use super::value::{self, TimeColumn};
 use crate::money::Decimal;
+use crate::period::ChargePeriod;
 
 /// What became of a row that could be read.
 pub enum Outcome {
@@ -178,6 +179,19 @@ impl<'a> Row<'a> {
     pub(super) fn time(&self, column: Column, last: &mut TimeColumn) -> Result<DateTime<Utc>, Problem> {
         last.read(self.word(column), self.dates)
             .ok_or_else(|| self.problem(column, value::a_time(self.dates)))
+    }
+
+    /// What a charge is for, from one column to another.
+    pub(super) fn period(
+        &self,
+        [start, end]: [Column; 2],
+        [starts, ends]: &mut [TimeColumn; 2],
+    ) -> Result<ChargePeriod, Problem> {
+        let period = ChargePeriod { start: self.time(start, starts)?, end: self.time(end, ends)? };
+        if period.end < period.start {
+            return Err(self.problem(end, "an end that is not before the start"));
+        }
+        Ok(period)
     }
 
     pub(super) fn problem(&self, column: Column, expected: impl Into<Cow<'static, str>>) -> Problem {

@@ -4,55 +4,70 @@ use super::effective::Amortization;
 use super::tag_key;
 use crate::billing::header::{Columns, Header, key_of};
 
-/// Columns of the report outside the open sets (`product/…`, tags, cost categories).
-const KNOWN: &[&str] = &[
-    "identitylineitemid",
-    "identitytimeinterval",
-    "billbilltype",
-    "billbillingentity",
-    "billbillingperiodenddate",
-    "billbillingperiodstartdate",
-    "billinvoiceid",
-    "billinvoicingentity",
-    "billpayeraccountid",
-    "billpayeraccountname",
-    "lineitemavailabilityzone",
-    "lineitemblendedcost",
-    "lineitemblendedrate",
-    "lineitemcurrencycode",
-    "lineitemlegalentity",
-    "lineitemlineitemdescription",
-    "lineitemlineitemtype",
-    "lineitemnetunblendedcost",
-    "lineitemnetunblendedrate",
-    "lineitemnormalizationfactor",
-    "lineitemnormalizedusageamount",
-    "lineitemoperation",
-    "lineitemproductcode",
-    "lineitemresourceid",
-    "lineitemtaxtype",
-    "lineitemunblendedcost",
-    "lineitemunblendedrate",
-    "lineitemusageaccountid",
-    "lineitemusageaccountname",
-    "lineitemusageamount",
-    "lineitemusageenddate",
-    "lineitemusagestartdate",
-    "lineitemusagetype",
-    "lineitemiamprincipal",
-    "lineitemuseridentifier",
-    "pricingcurrency",
-    "pricingleasecontractlength",
-    "pricingofferingclass",
-    "pricingpublicondemandcost",
-    "pricingpublicondemandrate",
-    "pricingpurchaseoption",
-    "pricingratecode",
-    "pricingrateid",
-    "pricingterm",
-    "pricingunit",
-    "year",
-    "month",
+/// Columns of the report, and which column of FOCUS each becomes, for people who look at a row; nothing of those that become
+/// none. Of the open sets (`product/…`, `reservation/…`, `savingsPlan/…`) only those that become one.
+const COLUMNS: &[(&str, &str)] = &[
+    ("identitylineitemid", ""),
+    ("identitytimeinterval", ""),
+    ("billbilltype", ""),
+    ("billbillingentity", "ServiceName"),
+    ("billbillingperiodenddate", "BillingPeriodEnd"),
+    ("billbillingperiodstartdate", "BillingPeriodStart"),
+    ("billinvoiceid", "InvoiceId"),
+    ("billinvoicingentity", ""),
+    ("billpayeraccountid", "BillingAccountId"),
+    ("billpayeraccountname", ""),
+    ("lineitemavailabilityzone", "RegionId"),
+    ("lineitemblendedcost", ""),
+    ("lineitemblendedrate", ""),
+    ("lineitemcurrencycode", "BillingCurrency"),
+    ("lineitemlegalentity", ""),
+    ("lineitemlineitemdescription", ""),
+    ("lineitemlineitemtype", "ChargeCategory, PricingCategory"),
+    ("lineitemnetunblendedcost", ""),
+    ("lineitemnetunblendedrate", ""),
+    ("lineitemnormalizationfactor", ""),
+    ("lineitemnormalizedusageamount", ""),
+    ("lineitemoperation", ""),
+    ("lineitemproductcode", "ServiceName"),
+    ("lineitemresourceid", "ResourceId"),
+    ("lineitemtaxtype", ""),
+    ("lineitemunblendedcost", "BilledCost"),
+    ("lineitemunblendedrate", ""),
+    ("lineitemusageaccountid", "SubAccountId"),
+    ("lineitemusageaccountname", ""),
+    ("lineitemusageamount", "ConsumedQuantity"),
+    ("lineitemusageenddate", "ChargePeriodEnd"),
+    ("lineitemusagestartdate", "ChargePeriodStart"),
+    ("lineitemusagetype", "SkuMeter"),
+    ("lineitemiamprincipal", ""),
+    ("lineitemuseridentifier", ""),
+    ("pricingcurrency", ""),
+    ("pricingleasecontractlength", ""),
+    ("pricingofferingclass", ""),
+    ("pricingpublicondemandcost", "ListCost"),
+    ("pricingpublicondemandrate", ""),
+    ("pricingpurchaseoption", ""),
+    ("pricingratecode", ""),
+    ("pricingrateid", ""),
+    ("pricingterm", ""),
+    ("pricingunit", "ConsumedUnit"),
+    ("year", ""),
+    ("month", ""),
+    ("productgpu", "accelerators"),
+    ("productinstancetype", "instance type"),
+    ("productproductname", "ServiceName"),
+    ("productregion", "RegionId"),
+    ("productregioncode", "RegionId"),
+    ("productsku", "SkuId"),
+    ("reservationeffectivecost", "EffectiveCost"),
+    ("reservationreservationarn", "CommitmentDiscountId"),
+    ("reservationunusedamortizedupfrontfeeforbillingperiod", "EffectiveCost"),
+    ("reservationunusedrecurringfee", "EffectiveCost"),
+    ("savingsplansavingsplanarn", "CommitmentDiscountId"),
+    ("savingsplansavingsplaneffectivecost", "EffectiveCost"),
+    ("savingsplantotalcommitmenttodate", "EffectiveCost"),
+    ("savingsplanusedcommitment", "EffectiveCost"),
 ];
 
 /// Families of which AWS adds members now and then; distinguished from slips by their own prefix twice over.
@@ -64,11 +79,14 @@ pub(in crate::billing) fn columns(header: &Header) -> Columns {
     let mut columns = Columns::default();
     for name in header.names() {
         let (key, _) = key_of(name);
-        let is_family = FAMILIES.iter().any(|family| key.starts_with(family))
-            && name.matches('/').count() <= 1
-            || name.starts_with("resourceTags/")
-            || name.starts_with("costCategory/");
-        if !KNOWN.contains(&key.as_str()) && !is_family {
+        let is_known = if FAMILIES.iter().any(|family| key.starts_with(family)) {
+            name.matches('/').count() <= 1
+                || name.starts_with("resourceTags/")
+                || name.starts_with("costCategory/")
+        } else {
+            COLUMNS.iter().any(|(column, _)| *column == key)
+        };
+        if !is_known {
             columns.unknown.push(name.clone());
         }
         if let Some((first, second)) = glued(name) {
@@ -78,10 +96,10 @@ pub(in crate::billing) fn columns(header: &Header) -> Columns {
         }
     }
     let has_tags = header.names().iter().any(|name| tag_key(name).is_some());
-    for (name, key) in OPTIONAL {
+    for name in OPTIONAL {
         let is_elsewhere =
             (header.has("product") && name.starts_with("product/")) || (*name == "resourceTags" && has_tags);
-        if !header.has(key) && !is_elsewhere {
+        if !header.has(&key_of(name).0) && !is_elsewhere {
             columns.absent.push((*name).to_owned());
         }
     }
@@ -89,26 +107,35 @@ pub(in crate::billing) fn columns(header: &Header) -> Columns {
     columns
 }
 
+/// Which column of FOCUS a column becomes. `key` as of [`key_of`].
+pub(in crate::billing) fn feeds(key: &str) -> Option<&'static str> {
+    if ["resourcetags", "costcategory"].iter().any(|family| key.starts_with(family)) {
+        return Some("Tags");
+    }
+    let (_, focus) = COLUMNS.iter().find(|(column, _)| *column == key)?;
+    (!focus.is_empty()).then_some(*focus)
+}
+
 /// Columns that feed a charge and may be missing.
-const OPTIONAL: &[(&str, &str)] = &[
-    ("lineItem/UsageAccountId", "lineitemusageaccountid"),
-    ("lineItem/ProductCode", "lineitemproductcode"),
-    ("lineItem/UsageType", "lineitemusagetype"),
-    ("lineItem/Operation", "lineitemoperation"),
-    ("lineItem/UsageAmount", "lineitemusageamount"),
-    ("lineItem/ResourceId", "lineitemresourceid"),
-    ("bill/InvoiceId", "billinvoiceid"),
-    ("pricing/unit", "pricingunit"),
-    ("pricing/publicOnDemandCost", "pricingpublicondemandcost"),
-    ("product/instanceType", "productinstancetype"),
-    ("product/gpu", "productgpu"),
-    ("product/region", "productregion"),
-    ("product/sku", "productsku"),
-    ("reservation/ReservationARN", "reservationreservationarn"),
-    ("reservation/EffectiveCost", "reservationeffectivecost"),
-    ("savingsPlan/SavingsPlanARN", "savingsplansavingsplanarn"),
-    ("savingsPlan/SavingsPlanEffectiveCost", "savingsplansavingsplaneffectivecost"),
-    ("resourceTags", "resourcetags"),
+const OPTIONAL: &[&str] = &[
+    "lineItem/UsageAccountId",
+    "lineItem/ProductCode",
+    "lineItem/UsageType",
+    "lineItem/Operation",
+    "lineItem/UsageAmount",
+    "lineItem/ResourceId",
+    "bill/InvoiceId",
+    "pricing/unit",
+    "pricing/publicOnDemandCost",
+    "product/instanceType",
+    "product/gpu",
+    "product/region",
+    "product/sku",
+    "reservation/ReservationARN",
+    "reservation/EffectiveCost",
+    "savingsPlan/SavingsPlanARN",
+    "savingsPlan/SavingsPlanEffectiveCost",
+    "resourceTags",
 ];
 
 /// `pricing/OfferingClasspricing/PurchaseOption` into its two names.

@@ -46,7 +46,6 @@
 
 mod columns;
 mod effective;
-mod feeds;
 mod service;
 
 use super::account_id::{canonical_account, canonical_sub_account};
@@ -61,8 +60,7 @@ use super::value::TimeColumn;
 use super::{Mandatory, instance_type, json};
 use effective::{Amortization, LineItem};
 
-pub(super) use columns::columns;
-pub(super) use feeds::feeds;
+pub(super) use columns::{columns, feeds};
 pub(super) use service::{category as service_category, code as service_code};
 
 pub(super) const MANDATORY: &[Mandatory] = &[
@@ -128,44 +126,51 @@ struct At {
 impl Reader {
     pub fn new(header: &Header) -> Self {
         let find = |key: &str| header.find(key);
+        let mut key_columns = Vec::new();
+        let mut key = |key: &str| {
+            let column = header.find(key);
+            key_columns.extend(column);
+            column
+        };
         let at = At {
-            line_item_type: find("lineitemlineitemtype"),
+            line_item_type: key("lineitemlineitemtype"),
             billed: find("lineitemunblendedcost"),
-            currency: find("lineitemcurrencycode"),
+            currency: key("lineitemcurrencycode"),
             start: find("lineitemusagestartdate"),
             end: find("lineitemusageenddate"),
-            payer: find("billpayeraccountid"),
-            usage_account: find("lineitemusageaccountid"),
-            product_code: find("lineitemproductcode"),
-            product_name: find("productproductname"),
-            billing_entity: find("billbillingentity"),
-            usage_type: find("lineitemusagetype"),
+            payer: key("billpayeraccountid"),
+            usage_account: key("lineitemusageaccountid"),
+            product_code: key("lineitemproductcode"),
+            product_name: key("productproductname"),
+            billing_entity: key("billbillingentity"),
+            usage_type: key("lineitemusagetype"),
             operation: find("lineitemoperation"),
-            availability_zone: find("lineitemavailabilityzone"),
+            availability_zone: key("lineitemavailabilityzone"),
             resource: find("lineitemresourceid"),
             amount: find("lineitemusageamount"),
-            unit: find("pricingunit"),
+            unit: key("pricingunit"),
             on_demand: find("pricingpublicondemandcost"),
-            region: [find("productregioncode"), find("productregion")],
-            sku: find("productsku"),
-            instance_type: find("productinstancetype"),
-            gpu: find("productgpu"),
+            region: [key("productregioncode"), key("productregion")],
+            sku: key("productsku"),
+            instance_type: key("productinstancetype"),
+            gpu: key("productgpu"),
             invoice: find("billinvoiceid"),
             reservation: header.find_every("reservationreservationarn"),
             savings_plan: header.find_every("savingsplansavingsplanarn"),
             split_parent: find("splitlineitemparentresourceid"),
             amortization: Amortization::new(header),
             tags: tag_columns(header),
-            tag_map: find("resourcetags"),
-            cost_category_map: find("costcategory"),
-            product_map: find("product"),
+            tag_map: key("resourcetags"),
+            cost_category_map: key("costcategory"),
+            product_map: key("product"),
         };
+        key_columns.extend(at.reservation.iter().chain(&at.savings_plan));
+        key_columns.extend(at.tags.iter().map(|tag| tag.column));
         // The id alone returns for every hour, and pods share that of their machine.
         let named = find("identitylineitemid").map(|id| {
             let others = [find("identitytimeinterval"), at.start, at.end, at.line_item_type, at.resource];
             std::iter::once(id).chain(others.into_iter().flatten()).collect()
         });
-        let last_needed = MANDATORY.iter().filter_map(|column| header.find_any(column.keys)).max();
         Self {
             times: Default::default(),
             billing_period: BillingPeriod::new(
@@ -173,40 +178,14 @@ impl Reader {
                 find("billbillingperiodenddate"),
             ),
             currency: CurrencyColumn::default(),
-            last_needed: last_needed.unwrap_or(0),
+            last_needed: Mandatory::last(MANDATORY, header),
             identity: named.unwrap_or_default(),
-            key_columns: at.key_columns(),
+            key_columns,
             at,
             product: Machine::default(),
             scratch: Vec::new(),
             text: String::new(),
         }
-    }
-}
-
-impl At {
-    fn key_columns(&self) -> Vec<usize> {
-        let columns = [
-            self.line_item_type,
-            self.currency,
-            self.payer,
-            self.usage_account,
-            self.product_code,
-            self.product_name,
-            self.billing_entity,
-            self.usage_type,
-            self.availability_zone,
-            self.unit,
-            self.sku,
-            self.instance_type,
-            self.gpu,
-            self.tag_map,
-            self.cost_category_map,
-            self.product_map,
-        ];
-        let columns = columns.into_iter().chain(self.region).flatten();
-        let tags = self.tags.iter().map(|tag| tag.column);
-        columns.chain(self.reservation.iter().chain(&self.savings_plan).copied()).chain(tags).collect()
     }
 }
 
@@ -216,9 +195,7 @@ impl ReadRow for Reader {
     }
 
     fn dates(&self) -> DateColumns {
-        let columns = [self.at.start, self.at.end].into_iter().flatten();
-        let billing_period = self.billing_period.columns();
-        DateColumns { columns: self.billing_period.dates().chain(columns).collect(), billing_period }
+        self.billing_period.dates([self.at.start, self.at.end])
     }
 
     /// `identity/LineItemId` is "unique in a given partition" of one report, says AWS's data dictionary.
@@ -231,18 +208,14 @@ impl ReadRow for Reader {
     }
 
     fn read(&mut self, mut row: Row<'_>, charge: &mut Charge) -> Result<Outcome, Problem> {
-        let Self { at, times: [start, end], billing_period, .. } = self;
+        let Self { at, times, billing_period, .. } = self;
         row.counted_in(at.currency);
         if is_split_cost(at, &row) {
             return Ok(Outcome::Skipped("split cost allocation: the instance's own row carries the cost"));
         }
         let kind = line_item(at, &row)?;
         charge.billed_cost = row.needed_amount(at.billed)?;
-        charge.period.start = row.time(at.start, start)?;
-        charge.period.end = row.time(at.end, end)?;
-        if charge.period.end < charge.period.start {
-            return Err(row.problem(at.end, "an end that is not before the start"));
-        }
+        charge.period = row.period([at.start, at.end], times)?;
         charge.billing_month = billing_period.month(&row)?;
         row.text(at.resource, &mut charge.resource_id)?;
         row.text(at.invoice, &mut charge.invoice_id)?;

@@ -23,7 +23,6 @@
 //! number is the month.
 
 mod columns;
-mod feeds;
 
 use super::account_id::{canonical_account, canonical_sub_account};
 use super::aws;
@@ -85,7 +84,7 @@ impl Format for Focus {
     }
 
     fn feeds(&self, key: &str) -> Option<&'static str> {
-        feeds::feeds(key)
+        columns::feeds(key)
     }
 
     fn reader(&self, header: &Header) -> Box<dyn ReadRow + Send> {
@@ -148,6 +147,12 @@ struct At {
 impl Reader {
     fn new(header: &Header) -> Self {
         let any = |keys: &[&str]| header.find_any(keys);
+        let mut key_columns = Vec::new();
+        let mut key = |keys: &[&str]| {
+            let column = header.find_any(keys);
+            key_columns.extend(column);
+            column
+        };
         let has_consumed = header.find_any(CONSUMED).is_some();
         let at = At {
             providers: PROVIDERS.iter().filter_map(|key| header.find(key)).collect(),
@@ -155,51 +160,52 @@ impl Reader {
             effective: any(&["effectivecost", "amortizedcost"]),
             list: any(&["listcost"]),
             contracted: any(&["contractedcost"]),
-            account: any(&["billingaccountid"]),
+            account: key(&["billingaccountid"]),
             billing_profile: header.find_custom("billingprofileid"),
-            currency: any(&["billingcurrency"]),
+            currency: key(&["billingcurrency"]),
             start: any(&["chargeperiodstart"]),
             end: any(&["chargeperiodend"]),
-            category: any(&["chargecategory", "chargetype"]),
-            class: any(&["chargeclass"]),
-            pricing: any(&["pricingcategory"]),
+            category: key(&["chargecategory", "chargetype"]),
+            class: key(&["chargeclass"]),
+            pricing: key(&["pricingcategory"]),
             own_pricing: header.find_custom("pricingcategory"),
-            sub_account: any(&["subaccountid"]),
-            service: any(&["servicename"]),
-            service_code: any(&["servicecode"]),
-            service_category: any(&["servicecategory"]),
-            sku: any(&["skuid"]),
-            region: any(&["regionid", "region", "regionname"]),
+            sub_account: key(&["subaccountid"]),
+            service: key(&["servicename"]),
+            service_code: key(&["servicecode"]),
+            service_category: key(&["servicecategory"]),
+            sku: key(&["skuid"]),
+            region: key(&["regionid", "region", "regionname"]),
             quantity: if has_consumed { any(CONSUMED) } else { any(&["pricingquantity"]) },
-            unit: if has_consumed { any(&["consumedunit", "usageunit"]) } else { any(&["pricingunit"]) },
-            commitment: any(&["commitmentdiscountid"]),
-            commitment_status: any(&["commitmentdiscountstatus"]),
+            unit: if has_consumed { key(&["consumedunit", "usageunit"]) } else { key(&["pricingunit"]) },
+            commitment: key(&["commitmentdiscountid"]),
+            commitment_status: key(&["commitmentdiscountstatus"]),
             invoice: any(&["invoiceid"]),
             resource: any(&["resourceid"]),
-            description: any(&["chargedescription"]),
-            usage_type: any(&["usagetype"]),
+            description: key(&["chargedescription"]),
+            usage_type: key(&["usagetype"]),
             meters: ["skumeter", "skumetername", "skudescription"]
                 .iter()
                 .filter_map(|key| header.find(key))
                 .collect(),
-            price_details: any(&["skupricedetails"]),
-            instance_type: any(&["instancetype"]),
-            sku_details: any(&["skudetails"]),
-            tags: any(&["tags"]),
+            price_details: key(&["skupricedetails"]),
+            instance_type: key(&["instancetype"]),
+            sku_details: key(&["skudetails"]),
+            tags: key(&["tags"]),
         };
+        key_columns.extend([at.billing_profile, at.own_pricing].into_iter().flatten());
+        key_columns.extend(at.providers.iter().chain(&at.meters));
         // FOCUS has no identity of a row; Oracle's extension names its line.
         let named = header.find("ocireferencenumber").map(|id| {
             let others = [at.start, at.end, at.category, at.resource];
             std::iter::once(id).chain(others.into_iter().flatten()).collect()
         });
-        let last_needed = MANDATORY.iter().filter_map(|column| header.find_any(column.keys)).max();
         Self {
             times: Default::default(),
             billing_period: BillingPeriod::new(any(&["billingperiodstart"]), any(&["billingperiodend"])),
             currency: CurrencyColumn::default(),
-            last_needed: last_needed.unwrap_or(0),
+            last_needed: Mandatory::last(MANDATORY, header),
             identity: named.unwrap_or_default(),
-            key_columns: at.key_columns(),
+            key_columns,
             at,
             provider: Vec::new(),
             provider_name: String::new(),
@@ -212,46 +218,13 @@ impl Reader {
 
 const CONSUMED: &[&str] = &["consumedquantity", "usagequantity"];
 
-impl At {
-    fn key_columns(&self) -> Vec<usize> {
-        let columns = [
-            self.account,
-            self.billing_profile,
-            self.currency,
-            self.category,
-            self.class,
-            self.pricing,
-            self.own_pricing,
-            self.sub_account,
-            self.service,
-            self.service_code,
-            self.service_category,
-            self.sku,
-            self.region,
-            self.unit,
-            self.commitment,
-            self.commitment_status,
-            self.description,
-            self.usage_type,
-            self.price_details,
-            self.instance_type,
-            self.sku_details,
-            self.tags,
-        ];
-        let columns = columns.into_iter().flatten();
-        columns.chain(self.providers.iter().copied()).chain(self.meters.iter().copied()).collect()
-    }
-}
-
 impl ReadRow for Reader {
     fn last_needed(&self) -> usize {
         self.last_needed
     }
 
     fn dates(&self) -> DateColumns {
-        let period = self.billing_period.columns();
-        let columns = [self.at.start, self.at.end].into_iter().flatten();
-        DateColumns { columns: self.billing_period.dates().chain(columns).collect(), billing_period: period }
+        self.billing_period.dates([self.at.start, self.at.end])
     }
 
     fn identity(&self) -> &[usize] {
@@ -264,14 +237,10 @@ impl ReadRow for Reader {
 
     fn read(&mut self, mut row: Row<'_>, charge: &mut Charge) -> Result<Outcome, Problem> {
         let is_azure = self.provider(&row)? == "Microsoft";
-        let Self { at, times: [start, end], billing_period, .. } = self;
+        let Self { at, times, billing_period, .. } = self;
         row.counted_in(at.currency);
         charge.billed_cost = row.needed_amount(at.billed)?;
-        charge.period.start = row.time(at.start, start)?;
-        charge.period.end = row.time(at.end, end)?;
-        if charge.period.end < charge.period.start {
-            return Err(row.problem(at.end, "an end that is not before the start"));
-        }
+        charge.period = row.period([at.start, at.end], times)?;
         charge.billing_month = billing_period.month(&row)?;
         row.text(at.invoice, &mut charge.invoice_id)?;
         row.text(at.resource, &mut charge.resource_id)?;
