@@ -9,9 +9,9 @@ use crate::billing::Rejection;
 use crate::money::Decimal;
 
 use super::Decision;
-use super::load::{Loaded, LoadedFile, Source};
+use super::loaded::{Loaded, LoadedFile, Source};
 use super::original::Sha256;
-use super::{orphans, own_table, write};
+use super::{orphans, own_table, write_block};
 
 /// Session locks of loading deliveries: this plus the delivery's id.
 const LOCK: i64 = 0x6770_755f_0000_0000;
@@ -273,7 +273,7 @@ pub async fn keep_rejections(
 ) -> sqlx::Result<()> {
     for of_file in first.chunk_by(|(a, _), (b, _)| a == b) {
         let rejections = of_file.iter().map(|(_, rejection)| rejection.clone()).collect();
-        write::insert_rejections(&mut *db, delivery_id, of_file[0].0, rejections).await?;
+        write_block::insert_rejections(&mut *db, delivery_id, of_file[0].0, rejections).await?;
     }
     Ok(())
 }

@@ -16,16 +16,18 @@ use crate::audit::{self, Actor, Object, Verb};
 use crate::money::{Currency, Money};
 
 use super::correction::{self, CORRECTED};
+use super::decision::Decision;
 use super::delivery::{self, Ended};
 use super::group_files::Bundle;
-use super::load::{self, Load, LoadError, Loaded, Source};
+use super::load::{self, Load, LoadError};
+use super::loaded::{Loaded, Source};
 use super::low_priority::at_low_priority;
 use super::original::{Originals, Sha256};
 use super::orphans::remove_after_failure;
 use super::overlap::Overlap;
 use super::own_table;
 use super::progress::Progress;
-use super::publish::{self, Decision, Published};
+use super::publish::{self, Published};
 use super::read::Reading;
 use super::scope::Scope;
 

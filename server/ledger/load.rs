@@ -18,6 +18,7 @@ use crate::store;
 use super::delivery;
 use super::duplicate_rows::{Doubles, Known};
 use super::key::Keyer;
+use super::loaded::{Loaded, LoadedFile, Source};
 use super::low_priority::at_low_priority;
 use super::noise::{NoisyTags, TagCensus};
 use super::original::{self, Hasher, Originals, Sha256};
@@ -32,32 +33,6 @@ use super::{partition, scope};
 const QUEUE: usize = 2;
 /// Rows of each file looked at, before loading, to find the noisy tags. What has more is large, and gets tables of its own.
 pub(super) const CENSUS_ROWS: u64 = 20_000;
-
-/// A file to import: what people call it, and where its bytes are.
-#[derive(Clone, Debug, Default)]
-pub struct Source {
-    pub name: String,
-    pub path: PathBuf,
-}
-
-/// What was loaded under a delivery.
-pub struct Loaded {
-    pub reading: Reading,
-    pub format: &'static dyn Format,
-    pub files: Vec<LoadedFile>,
-    /// How the delivery adds up: `None` states whole months, a slice is named after its file.
-    pub slice: Option<String>,
-    pub columns: Columns,
-    /// What was odd about the rows and harmed no figure.
-    pub remarks: Vec<String>,
-}
-
-pub struct LoadedFile {
-    pub name: String,
-    pub sha256: Sha256,
-    pub received_bytes: u64,
-    pub content_bytes: u64,
-}
 
 /// Why nothing was loaded.
 #[derive(Debug, thiserror::Error)]

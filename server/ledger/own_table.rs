@@ -17,7 +17,7 @@ use crate::store::{self, CopyRows, Copying};
 use super::partition::{self, CHARGES, OF, Partition, TABLES, Table};
 use super::read::{Block, CHARGE_COLUMNS};
 use super::rollup::{Grain, Part};
-use super::write::write_block;
+use super::write_block::write_block;
 
 /// Charges on their way to a table.
 pub(super) enum Charges {

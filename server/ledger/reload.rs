@@ -15,9 +15,10 @@ use super::archive::clean;
 use super::delivery;
 use super::duplicate_rows::Known;
 use super::load::{
-    self, CENSUS_ROWS, Channel, Failure, Keeps, LoadError, LoadedFile, Source, Target, Written, ended,
-    file_error, is_packed, read_and_keep, reader,
+    self, CENSUS_ROWS, Channel, Failure, Keeps, LoadError, Target, Written, ended, file_error, is_packed,
+    read_and_keep, reader,
 };
+use super::loaded::{LoadedFile, Source};
 use super::low_priority::at_low_priority;
 use super::noise::NoisyTags;
 use super::original::{Originals, Sha256};

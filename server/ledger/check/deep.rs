@@ -5,14 +5,15 @@
 //! that follows from it, is what is stored, so that nothing was moved since between two charges or two keys.
 //! The rows of the ledger come as a stream in the order of the file, so memory is bounded whatever its size.
 
-use std::io::{self, Read};
+use std::io;
 
 use futures_util::StreamExt as _;
 use sqlx::{PgConnection, Row as _};
 use tokio::sync::mpsc;
 
 use super::Equation;
-use super::rows::{Again, Compared, Stored};
+use super::costs::Costs;
+use super::rows::{self, Again, Compared, Stored};
 use crate::accelerator;
 use crate::ledger::key::Keyer;
 use crate::ledger::noise::NoisyTags;
@@ -38,7 +39,7 @@ pub async fn check_originals(db: &mut PgConnection, originals: &Originals) -> sq
         let keyer = Keyer::new(NoisyTags::exactly(file.noisy_tags));
         let reading = tokio::task::spawn_blocking(move || {
             let again = Again::open(originals.content(&sha256)?, format.as_deref(), keyer, has_this_catalog)?;
-            super::rows::compare(Costs::open(originals.content(&sha256)?)?, again, stored(incoming))
+            rows::compare(Costs::open(originals.content(&sha256)?)?, again, stored(incoming))
         });
         stream(&mut *db, file.delivery_id, file.file_no, &batches).await?;
         drop(batches);
@@ -105,87 +106,11 @@ impl Compared {
             self.billed_in_ledger,
         );
         let agree = rows - Decimal::from(self.cost_differs);
-        say("cost of a row = cost of its charge", format!("{of}, rows that agree"), rows, agree);
+        say(rows::COST, format!("{of}, rows that agree"), rows, agree);
         let agree = rows - Decimal::from(self.charge_differs);
-        say("a row read again = its charge", format!("{of}, rows that agree"), rows, agree);
+        say(rows::CHARGE, format!("{of}, rows that agree"), rows, agree);
         for found in self.found {
             say(found.name, format!("{of}, {}", found.what), found.left, found.right);
         }
     }
-}
-
-/// The columns that hold what was billed, in letters and digits only.
-const COST_COLUMNS: [&str; 2] = ["lineitemunblendedcost", "billedcost"];
-
-/// The cost column of a file, read as plain CSV.
-pub(super) struct Costs<R> {
-    reader: csv::Reader<R>,
-    record: csv::ByteRecord,
-    /// `None` of a file without a line.
-    column: Option<usize>,
-}
-
-impl<R: Read> Costs<R> {
-    fn open(content: R) -> io::Result<Self> {
-        // A carriage return alone ends no row, as for whoever imports.
-        let mut reader = csv::ReaderBuilder::new()
-            .flexible(true)
-            .has_headers(false)
-            .terminator(csv::Terminator::Any(b'\n'))
-            .from_reader(content);
-        let mut record = csv::ByteRecord::new();
-        let is_empty = !reader.read_byte_record(&mut record)?;
-        let column = record.iter().position(is_cost);
-        if column.is_none() && !is_empty {
-            return Err(io::Error::other("the original has no cost column"));
-        }
-        Ok(Self { reader, record, column })
-    }
-
-    /// What the next row holds; `None` behind the last. A header that is repeated costs nothing.
-    pub fn next(&mut self) -> io::Result<Option<Cost<'_>>> {
-        let Some(column) = self.column else { return Ok(None) };
-        loop {
-            if !self.reader.read_byte_record(&mut self.record)? {
-                return Ok(None);
-            }
-            // A line of spaces is no row.
-            if self.record.len() > 1 || self.record.iter().any(|cell| !cell.trim_ascii().is_empty()) {
-                break;
-            }
-        }
-        Ok(Some(Cost(self.record.get(column).unwrap_or_default())))
-    }
-}
-
-/// A cell of the cost column.
-pub(super) struct Cost<'a>(&'a [u8]);
-
-impl Cost<'_> {
-    pub fn amount(&self) -> io::Result<Decimal> {
-        if is_cost(self.0) { Ok(Decimal::ZERO) } else { amount(self.0) }
-    }
-}
-
-fn is_cost(name: &[u8]) -> bool {
-    COST_COLUMNS.contains(&letters(name).as_str())
-}
-
-fn letters(name: &[u8]) -> String {
-    String::from_utf8_lossy(name)
-        .chars()
-        .filter(char::is_ascii_alphanumeric)
-        .collect::<String>()
-        .to_lowercase()
-}
-
-/// Currency signs, separators of thousands and spaces are decoration; no text at all is nothing.
-fn amount(cell: &[u8]) -> io::Result<Decimal> {
-    let plain: Vec<u8> =
-        cell.iter().copied().filter(|byte| byte.is_ascii_digit() || b"+-.eE".contains(byte)).collect();
-    if plain.is_empty() || cell.eq_ignore_ascii_case(b"null") {
-        return Ok(Decimal::ZERO);
-    }
-    Decimal::parse(&plain)
-        .map_err(|_| io::Error::other(format!("no amount: {}", String::from_utf8_lossy(cell))))
 }

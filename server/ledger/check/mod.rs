@@ -2,6 +2,7 @@
 //!
 //! `gpuledger check` prints each with both sides. A difference of one unit in the last place is a bug.
 
+mod costs;
 mod deep;
 mod kept;
 mod rows;

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use chrono::{DateTime, NaiveDate, Utc};
 use uuid::Uuid;
 
-use super::deep::Costs;
+use super::costs::Costs;
 use crate::billing::{self, Charge, Export, Step};
 use crate::ledger::key::Keyer;
 use crate::ledger::original::Content;
@@ -13,6 +13,10 @@ use crate::money::Decimal;
 
 /// Differences that are named; the others are counted.
 const NAMED: usize = 20;
+
+/// What is compared of each row: what it costs, and all that its charge says.
+pub(super) const COST: &str = "cost of a row = cost of its charge";
+pub(super) const CHARGE: &str = "a row read again = its charge";
 
 /// What the ledger holds of a row.
 #[derive(Debug, sqlx::FromRow)]
@@ -136,8 +140,6 @@ pub(super) fn compare(
     mut again: Again,
     stored: impl Iterator<Item = Stored>,
 ) -> io::Result<Compared> {
-    const COST: &str = "cost of a row = cost of its charge";
-    const CHARGE: &str = "a row read again = its charge";
     let mut stored = stored.peekable();
     let mut compared = Compared::default();
     while let Some(cost) = costs.next()? {
@@ -211,7 +213,7 @@ impl Compared {
             self.add(Decimal::ZERO, in_ledger)?;
             self.charge_differs += 1;
             let what = format!("row {}, of which the ledger has a charge too many", stored.row_no);
-            self.name("a row read again = its charge", what, Decimal::ZERO, 1.into());
+            self.name(CHARGE, what, Decimal::ZERO, 1.into());
         }
         Ok(())
     }

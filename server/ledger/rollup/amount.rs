@@ -1,6 +1,6 @@
 //! Sums in little room: nearly all fit into 64 bits, and a fleet has millions of them at once.
 
-use super::Sums;
+use super::sums::Sums;
 use crate::money::Decimal;
 
 /// A decimal that is added to. It has the value and the scale that adding [`Decimal`]s leads to.

@@ -5,7 +5,8 @@ use std::mem;
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread::{self, JoinHandle};
 
-use super::{Entry, Rollup};
+use super::entry::Entry;
+use super::{Rollup, stopped};
 
 /// Entries that go over together: about 50 kB …
 const BATCH: usize = 256;
@@ -72,9 +73,4 @@ impl Beside {
         self.batches = None;
         self.thread.take().ok_or_else(stopped)?.join().map_err(|_| stopped())?
     }
-}
-
-/// That the thread which sums has ended by a panic.
-pub(super) fn stopped() -> io::Error {
-    io::Error::other("summing stopped; the server's log says why")
 }

@@ -6,7 +6,6 @@ use std::io::{self, Read, Write};
 use chrono::NaiveDate;
 use ethnum::I256;
 
-use super::Entry;
 use super::amount::{Amount, Amounts};
 use crate::ledger::runs::Record;
 use crate::money::Decimal;
@@ -94,10 +93,11 @@ pub struct Day {
 }
 
 impl Day {
-    pub fn add(&mut self, entry: &Entry) {
-        self.sums.merge(&entry.sums);
+    /// Adds what a charge for a period sums to.
+    pub fn add(&mut self, sums: &Amounts, period: &ChargePeriod) {
+        self.sums.merge(sums);
         if let Some(hours) = &mut self.hours {
-            add_hours(hours, &entry.period, entry.sums.metered_quantity());
+            add_hours(hours, period, sums.metered_quantity());
         }
     }
 

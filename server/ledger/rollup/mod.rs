@@ -13,7 +13,9 @@
 mod amount;
 mod beside;
 mod cell;
+mod entry;
 mod rows;
+mod sums;
 
 use std::hash::BuildHasher as _;
 use std::hint::black_box;
@@ -24,18 +26,14 @@ use std::thread;
 
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
-use self::amount::Amounts;
 use self::cell::{Cell, Day, OfResource, Place};
 use self::rows::Rows;
-use super::known_rows::Destination;
 use super::runs::Runs;
-use crate::billing::Charge;
-use crate::money::Decimal;
-use crate::period::ChargePeriod;
 
 pub use beside::Beside;
-use beside::stopped;
+pub use entry::Entry;
 pub use rows::{Grain, Part};
+pub use sums::Sums;
 
 /// Bytes of sums held in memory.
 const LIMIT: usize = 40 << 20;
@@ -50,72 +48,9 @@ const AHEAD: usize = 16;
 /// Sums by resource that are no more than this are worth their room, however few charges each has.
 const FEW_SUMS: u64 = 20_000;
 
-/// The four costs of FOCUS, summed, and what was metered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sums {
-    pub charges: i64,
-    pub billed_cost: Decimal,
-    pub effective_cost: Decimal,
-    pub list_cost: Decimal,
-    pub contracted_cost: Decimal,
-    pub metered_quantity: Decimal,
-}
-
-impl Sums {
-    pub fn of_charge(charge: &Charge) -> Self {
-        Self {
-            charges: 1,
-            billed_cost: charge.billed_cost,
-            effective_cost: charge.effective_cost,
-            list_cost: charge.list_cost,
-            contracted_cost: charge.contracted_cost,
-            // What counts as usage paid for.
-            metered_quantity: charge.consumed_quantity.filter(|_| charge.is_metered).unwrap_or_default(),
-        }
-    }
-
-    pub fn merge(&mut self, other: &Self) {
-        self.charges += other.charges;
-        self.billed_cost += other.billed_cost;
-        self.effective_cost += other.effective_cost;
-        self.list_cost += other.list_cost;
-        self.contracted_cost += other.contracted_cost;
-        self.metered_quantity += other.metered_quantity;
-    }
-
-    fn amounts(&self) -> [Decimal; 5] {
-        [self.billed_cost, self.effective_cost, self.list_cost, self.contracted_cost, self.metered_quantity]
-    }
-}
-
-/// What of a charge is summed, and where.
-pub struct Entry {
-    cell: Cell,
-    plain_key_id: u128,
-    /// That the charge names, empty where it names none; `None` where the key says it, since it bears accelerators.
-    resource: Option<Box<str>>,
-    period: ChargePeriod,
-    sums: Amounts,
-}
-
-impl Entry {
-    /// Of a charge and what it sums to.
-    pub fn of(charge: &Charge, sums: &Sums, destination: &Destination) -> Self {
-        let cell = Cell {
-            month: charge.billing_month(),
-            charge_key_id: destination.charge_key_id.as_u128(),
-            day: charge.period.day(),
-            is_whole_period: charge.period.is_longer_than_a_day(),
-            scope_id: destination.scope_id,
-        };
-        Self {
-            cell,
-            plain_key_id: destination.plain_key_id.as_u128(),
-            resource: (!destination.bears_accelerators).then(|| charge.resource_id.as_str().into()),
-            period: charge.period,
-            sums: Amounts::of(sums),
-        }
-    }
+/// That the thread which sums has ended by a panic.
+fn stopped() -> io::Error {
+    io::Error::other("summing stopped; the server's log says why")
 }
 
 /// Sums of one delivery, growing.
@@ -161,7 +96,7 @@ impl Rollup {
             hours: resource.is_none().then(Vec::new),
             ..Day::default()
         };
-        self.cells.add(entry.cell, new, |day| day.add(&entry))?;
+        self.cells.add(entry.cell, new, |day| day.add(&entry.sums, &entry.period))?;
         let Some(resource) = resource else { return Ok(()) };
         self.of_resources += 1;
         let place = OfResource { cell: entry.cell, resource };
@@ -276,7 +211,10 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::period::BillingMonth;
+    use crate::billing::Charge;
+    use crate::ledger::known_rows::Destination;
+    use crate::money::Decimal;
+    use crate::period::{BillingMonth, ChargePeriod};
 
     fn destination(key: u128, plain_key: u128, bears_accelerators: bool) -> Destination {
         Destination {
