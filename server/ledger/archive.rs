@@ -5,7 +5,7 @@
 use std::io;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use sqlx::{AssertSqlSafe, Connection, PgConnection};
+use sqlx::{Connection, PgConnection};
 
 use crate::period::BillingMonth;
 
@@ -160,10 +160,7 @@ pub(super) async fn clean(db: &mut PgConnection, delivery_id: i64) -> sqlx::Resu
     }
     own_table::remove(&mut *db, delivery_id).await?;
     let mut tx = db.begin().await?;
-    for table in ["charges", "daily_costs", "monthly_costs", "daily_resources"] {
-        let delete = format!("delete from {table} where delivery_id = $1 and own_table = 0");
-        sqlx::query(AssertSqlSafe(delete)).bind(delivery_id).execute(&mut *tx).await?;
-    }
+    own_table::remove_shared_rows(&mut tx, delivery_id).await?;
     sqlx::query!("delete from row_identities where delivery_id = $1", delivery_id).execute(&mut *tx).await?;
     sqlx::query!("update deliveries set needs_cleaning = false where delivery_id = $1", delivery_id)
         .execute(&mut *tx)

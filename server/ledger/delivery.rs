@@ -11,6 +11,7 @@ use crate::money::Decimal;
 use super::Decision;
 use super::loaded::{Loaded, LoadedFile, Source};
 use super::original::Sha256;
+use super::partition::TABLES;
 use super::{orphans, own_table, write_block};
 
 /// Session locks of loading deliveries: this plus the delivery's id.
@@ -281,15 +282,7 @@ pub async fn keep_rejections(
 /// Gives the room of rows that were taken back to the disk, at once: PostgreSQL would in a minute, and until then a disk that
 /// an import filled stays full.
 pub async fn give_room_back(db: &mut PgConnection) {
-    for table in [
-        "charges",
-        "daily_costs",
-        "monthly_costs",
-        "daily_totals",
-        "monthly_totals",
-        "daily_resources",
-        "row_identities",
-    ] {
+    for table in TABLES.iter().map(|table| table.name).chain(["row_identities"]) {
         let vacuum = AssertSqlSafe(format!("vacuum (truncate) {table}"));
         if let Err(error) = sqlx::query(vacuum).execute(&mut *db).await {
             tracing::warn!(%error, table, "room could not be given back; PostgreSQL does so by itself");
@@ -377,13 +370,9 @@ pub async fn begin_again(db: &mut PgConnection, delivery_id: i64) -> sqlx::Resul
 }
 
 async fn remove_rows(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<()> {
-    own_table::remove(db, delivery_id).await?;
+    own_table::remove(&mut *db, delivery_id).await?;
+    own_table::remove_shared_rows(&mut *db, delivery_id).await?;
     for statement in [
-        // Those of a table of its own go with it.
-        "delete from charges where delivery_id = $1 and own_table = 0",
-        "delete from daily_costs where delivery_id = $1 and own_table = 0",
-        "delete from monthly_costs where delivery_id = $1 and own_table = 0",
-        "delete from daily_resources where delivery_id = $1 and own_table = 0",
         "delete from daily_totals where delivery_id = $1",
         "delete from monthly_totals where delivery_id = $1",
         "delete from delivery_scopes where delivery_id = $1",

@@ -12,7 +12,7 @@ use crate::billing::{Charge, ChargeKey};
 
 use super::noise::NoisyTags;
 
-/// Where a charge belongs.
+/// The key of a charge, and what follows from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keyed {
     pub charge_key_id: Uuid,

@@ -255,6 +255,15 @@ pub(super) async fn remove(db: &mut PgConnection, delivery_id: i64) -> sqlx::Res
     Ok(())
 }
 
+/// Removes the rows of a delivery from the tables of their months. Those of a table of its own go with it.
+pub(super) async fn remove_shared_rows(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<()> {
+    for Table { name: table, .. } in tables() {
+        let delete = format!("delete from {table} where delivery_id = $1 and own_table = 0");
+        sqlx::query(AssertSqlSafe(delete)).bind(delivery_id).execute(&mut *db).await?;
+    }
+    Ok(())
+}
+
 /// Removes the tables of deliveries that were never published, unless somebody reads charges at the moment: removing a table from
 /// the ledger waits for all who do, and everybody else waits behind it. What stays belongs to nobody and is removed another time,
 /// so nothing fails here.

@@ -8,7 +8,7 @@
 use std::io;
 
 use futures_util::StreamExt as _;
-use sqlx::{PgConnection, Row as _};
+use sqlx::PgConnection;
 use tokio::sync::mpsc;
 
 use super::Equation;
@@ -56,14 +56,8 @@ pub async fn check_originals(db: &mut PgConnection, originals: &Originals) -> sq
             Err(error) => equations.push(unreadable(&of, &error)),
         }
     }
-    for row in sqlx::query(include_str!("days_of_keys.sql")).fetch_all(&mut *db).await? {
-        equations.push(Equation::new(
-            "charges of a day = daily rollup",
-            row.try_get("of")?,
-            row.try_get("left_side")?,
-            row.try_get("right_side")?,
-        ));
-    }
+    let days = include_str!("days_of_keys.sql");
+    super::ask(db, "charges of a day = daily rollup", days, &mut equations).await?;
     Ok(equations)
 }
 

@@ -54,14 +54,21 @@ pub async fn check(db: &mut PgConnection) -> sqlx::Result<Vec<Equation>> {
     let mut equations = Vec::new();
     let mut tx = db.begin_with("begin isolation level repeatable read read only").await?;
     for (name, query) in EQUATIONS {
-        for row in sqlx::query(query).fetch_all(&mut *tx).await? {
-            equations.push(Equation::new(
-                name,
-                row.try_get("of")?,
-                row.try_get("left_side")?,
-                row.try_get("right_side")?,
-            ));
-        }
+        ask(&mut tx, name, query, &mut equations).await?;
     }
     Ok(equations)
+}
+
+/// Runs the query of an equation.
+async fn ask(
+    db: &mut PgConnection,
+    name: &'static str,
+    query: &'static str,
+    equations: &mut Vec<Equation>,
+) -> sqlx::Result<()> {
+    for row in sqlx::query(query).fetch_all(db).await? {
+        let (left, right) = (row.try_get("left_side")?, row.try_get("right_side")?);
+        equations.push(Equation::new(name, row.try_get("of")?, left, right));
+    }
+    Ok(())
 }
