@@ -1,7 +1,7 @@
 //! Which columns of an AWS report are known, which may be missing, and what looks wrong about a header.
 
 use super::effective::Amortization;
-use super::tag_key;
+use super::tags::tag_key;
 use crate::billing::header::{Columns, Header, key_of};
 
 /// Columns of the report, and which column of FOCUS each becomes, for people who look at a row; nothing of those that become

@@ -47,6 +47,7 @@
 mod columns;
 mod effective;
 mod service;
+mod tags;
 
 use super::account_id::{canonical_account, canonical_sub_account};
 use super::billing_period::BillingPeriod;
@@ -57,8 +58,9 @@ use super::header::Header;
 use super::machine::Machine;
 use super::row::{Column, Outcome, Problem, ReadRow, Row};
 use super::value::TimeColumn;
-use super::{Mandatory, instance_type, json};
+use super::{Mandatory, instance_type};
 use effective::{Amortization, LineItem};
+use tags::TagColumns;
 
 pub(super) use columns::{columns, feeds};
 pub(super) use service::{category as service_category, code as service_code};
@@ -117,9 +119,7 @@ struct At {
     savings_plan: Vec<usize>,
     split_parent: Column,
     amortization: Amortization,
-    tags: Vec<TagColumn>,
-    tag_map: Column,
-    cost_category_map: Column,
+    tags: TagColumns,
     product_map: Column,
 }
 
@@ -159,13 +159,11 @@ impl Reader {
             savings_plan: header.find_every("savingsplansavingsplanarn"),
             split_parent: find("splitlineitemparentresourceid"),
             amortization: Amortization::new(header),
-            tags: tag_columns(header),
-            tag_map: key("resourcetags"),
-            cost_category_map: key("costcategory"),
+            tags: TagColumns::new(header),
             product_map: key("product"),
         };
         key_columns.extend(at.reservation.iter().chain(&at.savings_plan));
-        key_columns.extend(at.tags.iter().map(|tag| tag.column));
+        key_columns.extend(at.tags.columns());
         // The id alone returns for every hour, and pods share that of their machine.
         let named = find("identitylineitemid").map(|id| {
             let others = [find("identitytimeinterval"), at.start, at.end, at.line_item_type, at.resource];
@@ -295,7 +293,7 @@ impl ReadRow for Reader {
                 row.text(Some(*column), &mut key.commitment_discount_id)?;
             }
         }
-        tags(&mut row, at, scratch, text, charge)
+        at.tags.read(&mut row, scratch, text, charge)
     }
 }
 
@@ -357,97 +355,9 @@ fn is_beside_the_instance(usage_type: &[u8]) -> bool {
         .any(|beside| usage_type[..colon].ends_with(beside.as_bytes()))
 }
 
-/// Tag and cost category columns, with the keys that charges carry: `resourceTags/user:Team` is `Team`,
-/// `resourceTags/aws:createdBy` keeps its prefix, `resource_tags_user_team` is `team`, and a cost category
-/// gets the prefix `cost_category:`.
-fn tag_columns(header: &Header) -> Vec<TagColumn> {
-    let columns = header.names().iter().enumerate();
-    let mut columns: Vec<TagColumn> =
-        columns.filter_map(|(column, name)| Some(TagColumn { column, key: tag_key(name)? })).collect();
-    // In the order that the tags of each row are brought into.
-    columns.sort_by(|a, b| a.key.cmp(&b.key));
-    columns
-}
-
-/// A column that holds one tag or cost category.
-struct TagColumn {
-    column: usize,
-    key: String,
-}
-
-fn tag_key(name: &str) -> Option<String> {
-    if let Some(key) = name.strip_prefix("resourceTags/") {
-        return Some(key.strip_prefix("user:").unwrap_or(key).to_owned());
-    }
-    if let Some(category) = name.strip_prefix("costCategory/").or_else(|| name.strip_prefix("cost_category_"))
-    {
-        return Some(format!("{COST_CATEGORY}{category}"));
-    }
-    name.strip_prefix("resource_tags_").map(map_key)
-}
-
-/// Keys as CUR 2.0 and Athena write them: `user_team`, `aws_created_by`.
-fn map_key(key: &str) -> String {
-    match key.strip_prefix("user_") {
-        Some(key) => key.to_owned(),
-        None if key == "aws_created_by" => "aws:createdBy".to_owned(),
-        None => key.to_owned(),
-    }
-}
-
-const COST_CATEGORY: &str = "cost_category:";
-
-fn tags(
-    row: &mut Row<'_>,
-    at: &At,
-    scratch: &mut Vec<u8>,
-    text: &mut String,
-    charge: &mut Charge,
-) -> Result<(), Problem> {
-    for TagColumn { column, key } in &at.tags {
-        text.clear();
-        row.verbatim(Some(*column), text)?;
-        charge.tags.set(key, text);
-    }
-    let mut is_readable = true;
-    if at.tag_map.is_some() {
-        is_readable &=
-            json::each(row.cell(at.tag_map, scratch), |key, value| match key.strip_prefix("user_") {
-                Some(key) => charge.tags.set(key, value),
-                None if key == "aws_created_by" => charge.tags.set("aws:createdBy", value),
-                None => charge.tags.set(key.strip_prefix("user:").unwrap_or(key), value),
-            });
-    }
-    if at.cost_category_map.is_some() {
-        is_readable &= json::each(row.cell(at.cost_category_map, scratch), |key, value| {
-            charge.tags.set_prefixed(COST_CATEGORY, key, value);
-        });
-    }
-    if !is_readable {
-        row.remark("tags that are no JSON object are left out");
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn it_names_tags_the_same_in_every_form() {
-        for (column, key) in [
-            ("resourceTags/user:Team", Some("Team")),
-            ("resourceTags/aws:createdBy", Some("aws:createdBy")),
-            ("resource_tags_user_team", Some("team")),
-            ("resource_tags_aws_created_by", Some("aws:createdBy")),
-            ("costCategory/Charge type", Some("cost_category:Charge type")),
-            ("cost_category_bu", Some("cost_category:bu")),
-            ("resource_tags", None),
-            ("noTags/user:app", None),
-        ] {
-            assert_eq!(tag_key(column).as_deref(), key, "{column}");
-        }
-    }
 
     #[test]
     fn hours_beside_the_instance_are_not_its_hours() {

@@ -5,8 +5,9 @@
 
 use std::io::{self, Read, Seek, SeekFrom};
 
-use super::ONE_FILE;
 use crate::billing::Refusal;
+
+pub(super) const ONE_FILE: &str = "a zip with exactly one billing export inside";
 
 /// A zip with one export inside has a handful: folders, and what macOS adds.
 const MAX_ENTRIES: u64 = 1000;
@@ -258,6 +259,6 @@ fn damaged(why: &str) -> Refusal {
     Refusal::new(format!("a damaged or cut off zip ({why})"), "the whole file; transfer it again")
 }
 
-fn unreadable(error: &io::Error) -> Refusal {
+pub(super) fn unreadable(error: &io::Error) -> Refusal {
     Refusal::new(format!("that the file cannot be read ({error})"), ONE_FILE).failed(error)
 }

@@ -8,7 +8,7 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom, Take};
 use flate2::Crc;
 use flate2::bufread::{DeflateDecoder, MultiGzDecoder};
 
-use self::directory::Entry;
+use self::directory::{Entry, ONE_FILE};
 use super::Refusal;
 
 /// Billing exports shrink ten to fifty times. Deflate itself cannot do better than about 1,030 times,
@@ -16,6 +16,9 @@ use super::Refusal;
 const MAX_RATIO: u64 = 500;
 /// Small files may be as repetitive as they like.
 const SLACK: u64 = 1 << 20;
+
+const SHRINKS: &str =
+    "a billing export, which shrinks ten to fifty times when packed, not more than five hundred";
 
 const EXPECTED: &str = "a billing export as CSV, plain, .gz or .zip";
 
@@ -81,10 +84,7 @@ fn within_ratio(packed: u64, unpacked: u64) -> io::Result<()> {
     if unpacked <= packed.saturating_mul(MAX_RATIO).saturating_add(SLACK) {
         return Ok(());
     }
-    Err(unpacking(
-        format!("content that unpacks from {packed} bytes to more than {unpacked}"),
-        "a billing export, which shrinks ten to fifty times when packed, not more than five hundred",
-    ))
+    Err(unpacking(format!("content that unpacks from {packed} bytes to more than {unpacked}"), SHRINKS))
 }
 
 /// Counts the packed bytes that pass.
@@ -154,8 +154,6 @@ enum Content<R> {
 /// Characters of a name that a message shows.
 const MAX_SHOWN: usize = 100;
 
-const ONE_FILE: &str = "a zip with exactly one billing export inside";
-
 impl<R: Read + Seek> Unzip<R> {
     fn new(mut input: R) -> Result<Self, Refusal> {
         let entry = only_file(directory::read(&mut input)?)?;
@@ -167,15 +165,10 @@ impl<R: Read + Seek> Unzip<R> {
         }
         let (packed, stated) = (entry.packed, entry.unpacked);
         within_ratio(packed, stated).map_err(|_| {
-            Refusal::new(
-                format!("a zip whose content unpacks from {packed} to {stated} bytes"),
-                "a billing export, which shrinks ten to fifty times when packed, not more than five hundred",
-            )
+            Refusal::new(format!("a zip whose content unpacks from {packed} to {stated} bytes"), SHRINKS)
         })?;
         let at = entry.content_at(&mut input)?;
-        input.seek(SeekFrom::Start(at)).map_err(|error| {
-            Refusal::new(format!("that the file cannot be read ({error})"), ONE_FILE).failed(&error)
-        })?;
+        input.seek(SeekFrom::Start(at)).map_err(|error| directory::unreadable(&error))?;
         let input = input.take(packed);
         let content = match entry.method {
             STORED => Content::Stored(input),

@@ -1,7 +1,9 @@
 //! Which columns FOCUS knows, which may be missing, and what that means.
 
-use super::CONSUMED;
 use crate::billing::header::{Columns, Header, key_of};
+
+/// The names of a quantity that was consumed.
+pub(super) const CONSUMED: &[&str] = &["consumedquantity", "usagequantity"];
 
 /// What the reader does not know and what it misses.
 pub(super) fn columns(header: &Header) -> Columns {

@@ -37,6 +37,7 @@ use super::row::{Column, Outcome, Problem, ReadRow, Row};
 use super::value::{self, TimeColumn};
 use super::{Accumulation, Format, Mandatory, instance_type, json};
 use crate::money::Decimal;
+use columns::CONSUMED;
 
 pub(super) struct Focus;
 
@@ -215,8 +216,6 @@ impl Reader {
         }
     }
 }
-
-const CONSUMED: &[&str] = &["consumedquantity", "usagequantity"];
 
 impl ReadRow for Reader {
     fn last_needed(&self) -> usize {

@@ -1,0 +1,115 @@
+//! Tags and cost categories of an AWS report: a column each, or all in a map.
+
+use crate::billing::charge::Charge;
+use crate::billing::header::Header;
+use crate::billing::json;
+use crate::billing::row::{Column, Problem, Row};
+
+const COST_CATEGORY: &str = "cost_category:";
+
+/// Where tags and cost categories are.
+pub(super) struct TagColumns {
+    /// In the order that the tags of each row are brought into.
+    single: Vec<TagColumn>,
+    tag_map: Column,
+    cost_category_map: Column,
+}
+
+/// A column that holds one tag or cost category.
+struct TagColumn {
+    column: usize,
+    key: String,
+}
+
+impl TagColumns {
+    pub fn new(header: &Header) -> Self {
+        let columns = header.names().iter().enumerate();
+        let mut single: Vec<TagColumn> =
+            columns.filter_map(|(column, name)| Some(TagColumn { column, key: tag_key(name)? })).collect();
+        single.sort_by(|a, b| a.key.cmp(&b.key));
+        Self { single, tag_map: header.find("resourcetags"), cost_category_map: header.find("costcategory") }
+    }
+
+    /// All of them.
+    pub fn columns(&self) -> impl Iterator<Item = usize> {
+        let single = self.single.iter().map(|tag| tag.column);
+        single.chain([self.tag_map, self.cost_category_map].into_iter().flatten())
+    }
+
+    /// Sets the tags of a row.
+    pub fn read(
+        &self,
+        row: &mut Row<'_>,
+        scratch: &mut Vec<u8>,
+        text: &mut String,
+        charge: &mut Charge,
+    ) -> Result<(), Problem> {
+        for TagColumn { column, key } in &self.single {
+            text.clear();
+            row.verbatim(Some(*column), text)?;
+            charge.tags.set(key, text);
+        }
+        let mut is_readable = true;
+        if self.tag_map.is_some() {
+            is_readable &=
+                json::each(row.cell(self.tag_map, scratch), |key, value| match key.strip_prefix("user_") {
+                    Some(key) => charge.tags.set(key, value),
+                    None if key == "aws_created_by" => charge.tags.set("aws:createdBy", value),
+                    None => charge.tags.set(key.strip_prefix("user:").unwrap_or(key), value),
+                });
+        }
+        if self.cost_category_map.is_some() {
+            is_readable &= json::each(row.cell(self.cost_category_map, scratch), |key, value| {
+                charge.tags.set_prefixed(COST_CATEGORY, key, value);
+            });
+        }
+        if !is_readable {
+            row.remark("tags that are no JSON object are left out");
+        }
+        Ok(())
+    }
+}
+
+/// The key that charges carry of a column: `resourceTags/user:Team` is `Team`,
+/// `resourceTags/aws:createdBy` keeps its prefix, `resource_tags_user_team` is `team`, and a cost category
+/// gets the prefix `cost_category:`.
+pub(super) fn tag_key(name: &str) -> Option<String> {
+    if let Some(key) = name.strip_prefix("resourceTags/") {
+        return Some(key.strip_prefix("user:").unwrap_or(key).to_owned());
+    }
+    if let Some(category) = name.strip_prefix("costCategory/").or_else(|| name.strip_prefix("cost_category_"))
+    {
+        return Some(format!("{COST_CATEGORY}{category}"));
+    }
+    name.strip_prefix("resource_tags_").map(map_key)
+}
+
+/// Keys as CUR 2.0 and Athena write them: `user_team`, `aws_created_by`.
+fn map_key(key: &str) -> String {
+    match key.strip_prefix("user_") {
+        Some(key) => key.to_owned(),
+        None if key == "aws_created_by" => "aws:createdBy".to_owned(),
+        None => key.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_names_tags_the_same_in_every_form() {
+        for (column, key) in [
+            ("resourceTags/user:Team", Some("Team")),
+            ("resourceTags/aws:createdBy", Some("aws:createdBy")),
+            ("resource_tags_user_team", Some("team")),
+            ("resource_tags_aws_created_by", Some("aws:createdBy")),
+            ("costCategory/Charge type", Some("cost_category:Charge type")),
+            ("cost_category_bu", Some("cost_category:bu")),
+            ("resource_tags", None),
+            ("noTags/user:app", None),
+        ] {
+            assert_eq!(tag_key(column).as_deref(), key, "{column}");
+        }
+    }
+}
