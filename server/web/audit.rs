@@ -5,7 +5,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::csv::{self, Cell, Record};
+use super::csv;
 use super::error::{Error, Result};
 use super::extract::{Db, Query};
 use super::form::Fields;
@@ -13,7 +13,6 @@ use super::format::{File, Format};
 use super::layout::Layout;
 use super::{filters, paths, respond};
 use crate::audit::{self, Found, Line, Search, Verb};
-use crate::money::Decimal;
 
 /// Lines in one file.
 const LARGEST_FILE: i64 = 100_000;
@@ -202,30 +201,15 @@ fn amount(value: &Value) -> Option<String> {
     Some(format!("{} {currency}", filters::figure(amount.parse().ok()?, 2)))
 }
 
-impl Record for Line {
-    const COLUMNS: &'static [&'static str] = &[
-        "id",
-        "happened_at",
-        "actor",
-        "address",
-        "verb",
-        "object_kind",
-        "object_id",
-        "object_name",
-        "details",
-    ];
-
-    fn cells(&self) -> Vec<Cell<'_>> {
-        vec![
-            Cell::Number(Decimal::from(self.audit_id)),
-            Cell::text(self.happened_at.to_rfc3339()),
-            Cell::text(&self.actor),
-            self.address.as_deref().map_or(Cell::Empty, Cell::text),
-            Cell::text(&self.verb),
-            Cell::text(&self.object_kind),
-            Cell::text(&self.object_id),
-            Cell::text(&self.object_name),
-            Cell::text(self.details.to_string()),
-        ]
-    }
+csv::record! {
+    |it: Line|
+    "id" => it.audit_id,
+    "happened_at" => it.happened_at.to_rfc3339(),
+    "actor" => &it.actor,
+    "address" => &it.address,
+    "verb" => &it.verb,
+    "object_kind" => &it.object_kind,
+    "object_id" => &it.object_id,
+    "object_name" => &it.object_name,
+    "details" => it.details.to_string(),
 }

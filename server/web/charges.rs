@@ -9,7 +9,7 @@ use futures_util::{StreamExt as _, stream};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::csv::{self, Cell, Record};
+use super::csv;
 use super::downloads::Slot;
 use super::error::Result;
 use super::extract::{CurrentUser, Db, Query};
@@ -19,7 +19,7 @@ use super::question::Asked;
 use super::{Access, Downloads, Error, choices, filters, imports, paths, respond};
 use crate::exchange;
 use crate::ledger::{self, Archived, OriginalRow, Originals};
-use crate::money::{Currency, Decimal};
+use crate::money::Currency;
 use crate::period::Period;
 use crate::report::{
     self, Answers, ChargeLine, Charges, DataStatus, EveryCharge, FileOfDelivery, Grouping, Order, Question,
@@ -287,65 +287,31 @@ struct Line {
     currency: Option<Currency>,
 }
 
-impl Record for Line {
-    const COLUMNS: &'static [&'static str] = &[
-        "delivery",
-        "file",
-        "row",
-        "charge_period_start",
-        "charge_period_end",
-        "provider",
-        "account",
-        "service",
-        "region",
-        "category",
-        "pricing",
-        "meter",
-        "accelerator",
-        "resource",
-        "quantity",
-        "unit",
-        "billed_cost",
-        "effective_cost",
-        "contracted_cost",
-        "list_cost",
-        "currency",
-        "tags",
-        "cost",
-        "cost_currency",
-    ];
-
-    fn cells(&self) -> Vec<Cell<'_>> {
-        let number = |number: i64| Cell::Number(Decimal::from(number));
-        let text = |text: &Option<String>| text.clone().map_or(Cell::Empty, Cell::text);
-        let it = &self.charge;
-        // What no rate converts has no cost, as on the page.
-        let currency = self.currency.as_ref().filter(|_| it.cost.is_some());
-        vec![
-            number(it.delivery),
-            number(it.file_no.into()),
-            number(it.row),
-            Cell::text(it.charge_period_start.to_rfc3339()),
-            Cell::text(it.charge_period_end.to_rfc3339()),
-            Cell::text(it.provider.as_str()),
-            Cell::text(it.account.as_str()),
-            Cell::text(it.service.as_str()),
-            Cell::text(it.region.as_str()),
-            Cell::text(it.category.as_str()),
-            Cell::text(it.pricing.as_str()),
-            Cell::text(it.meter.as_str()),
-            text(&it.accelerator),
-            text(&it.resource),
-            it.quantity.map_or(Cell::Empty, Cell::Number),
-            Cell::text(it.unit.as_str()),
-            Cell::Number(it.billed_cost),
-            Cell::Number(it.effective_cost),
-            Cell::Number(it.contracted_cost),
-            Cell::Number(it.list_cost),
-            Cell::text(it.currency.as_str()),
-            Cell::text(it.tags.to_string()),
-            it.cost.map_or(Cell::Empty, Cell::Number),
-            currency.map_or(Cell::Empty, |currency| Cell::text(currency.as_str())),
-        ]
-    }
+csv::record! {
+    |it: Line|
+    "delivery" => it.charge.delivery,
+    "file" => i64::from(it.charge.file_no),
+    "row" => it.charge.row,
+    "charge_period_start" => it.charge.charge_period_start.to_rfc3339(),
+    "charge_period_end" => it.charge.charge_period_end.to_rfc3339(),
+    "provider" => &it.charge.provider,
+    "account" => &it.charge.account,
+    "service" => &it.charge.service,
+    "region" => &it.charge.region,
+    "category" => &it.charge.category,
+    "pricing" => &it.charge.pricing,
+    "meter" => &it.charge.meter,
+    "accelerator" => &it.charge.accelerator,
+    "resource" => &it.charge.resource,
+    "quantity" => it.charge.quantity,
+    "unit" => &it.charge.unit,
+    "billed_cost" => it.charge.billed_cost,
+    "effective_cost" => it.charge.effective_cost,
+    "contracted_cost" => it.charge.contracted_cost,
+    "list_cost" => it.charge.list_cost,
+    "currency" => it.charge.currency.as_str(),
+    "tags" => it.charge.tags.to_string(),
+    "cost" => it.charge.cost,
+    // What no rate converts has no cost, as on the page.
+    "cost_currency" => it.currency.as_ref().filter(|_| it.charge.cost.is_some()),
 }

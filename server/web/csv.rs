@@ -5,13 +5,15 @@ use std::borrow::Cow;
 use axum::body::Body;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
+use chrono::NaiveDate;
 use futures_util::{Stream, StreamExt as _};
 
 use super::Result;
 use crate::billing::formula;
-use crate::money::Decimal;
+use crate::money::{Currency, Decimal};
+use crate::period::BillingMonth;
 
-/// A row of a table that spreadsheets open.
+/// A row of a table that spreadsheets open. [`record!`] makes one of a table of its columns.
 pub trait Record {
     const COLUMNS: &'static [&'static str];
 
@@ -19,37 +21,127 @@ pub trait Record {
     fn cells(&self) -> Vec<Cell<'_>>;
 }
 
+/// The columns of a table: the name of each, and what its cell holds of a row, as anything that a [`Cell`] is made of.
+///
+/// ```ignore
+/// csv::record! {
+///     |it: Quantity|
+///     "day" => it.day,
+///     "unit" => &it.unit,
+/// }
+/// ```
+macro_rules! record {
+    (|$row:ident: $Row:ty| $($name:expr => $cell:expr,)+) => {
+        impl $crate::web::csv::Record for $Row {
+            const COLUMNS: &'static [&'static str] = &[$($name),+];
+
+            fn cells(&self) -> Vec<$crate::web::csv::Cell<'_>> {
+                let $row = self;
+                vec![$($cell.into()),+]
+            }
+        }
+    };
+}
+pub(super) use record;
+
+/// A row of an answer, and what its amounts are counted in.
+pub struct InCurrency<'a, T> {
+    pub row: &'a T,
+    pub currency: Option<&'a Currency>,
+}
+
+impl<'a, T> InCurrency<'a, T> {
+    pub fn all(rows: &'a [T], currency: Option<&'a Currency>) -> Vec<Self> {
+        rows.iter().map(|row| Self { row, currency }).collect()
+    }
+}
+
 /// What a cell holds. Numbers are written as they are; text is never taken for a formula.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cell<'a> {
     Text(Cow<'a, str>),
     Number(Decimal),
     Empty,
 }
 
-impl<'a> Cell<'a> {
-    pub fn text(text: impl Into<Cow<'a, str>>) -> Self {
-        Self::Text(text.into())
-    }
-
-    fn written(&self) -> Cow<'_, str> {
+impl Cell<'_> {
+    /// The bytes of the file. Tags are written by whoever owns a resource; a spreadsheet would run some of them.
+    pub fn written(&self) -> Cow<'_, [u8]> {
         match self {
-            Self::Text(text) if is_formula(text) => Cow::Owned(format!("'{text}")),
-            Self::Text(text) => Cow::Borrowed(text),
-            Self::Number(number) => Cow::Owned(number.to_string()),
-            Self::Empty => Cow::Borrowed(""),
+            Self::Text(text) if formula::begins_formula(text.as_bytes()) => {
+                format!("'{text}").into_bytes().into()
+            }
+            Self::Text(text) => text.as_bytes().into(),
+            Self::Number(number) => number.to_string().into_bytes().into(),
+            Self::Empty => Cow::default(),
         }
     }
 }
 
-/// Tags are written by whoever owns a resource; a spreadsheet would run these.
-fn is_formula(text: &str) -> bool {
-    formula::begins_formula(text.as_bytes())
+impl<'a> From<&'a str> for Cell<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(text.into())
+    }
 }
 
-/// Cells as they are written.
-pub fn texts(cells: &[Cell<'_>]) -> Vec<String> {
-    cells.iter().map(|cell| cell.written().into_owned()).collect()
+impl<'a> From<&'a String> for Cell<'a> {
+    fn from(text: &'a String) -> Self {
+        text.as_str().into()
+    }
+}
+
+impl From<String> for Cell<'_> {
+    fn from(text: String) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+impl<'a> From<&'a Currency> for Cell<'a> {
+    fn from(currency: &'a Currency) -> Self {
+        currency.as_str().into()
+    }
+}
+
+impl From<BillingMonth> for Cell<'_> {
+    fn from(month: BillingMonth) -> Self {
+        month.to_string().into()
+    }
+}
+
+impl From<NaiveDate> for Cell<'_> {
+    fn from(day: NaiveDate) -> Self {
+        day.to_string().into()
+    }
+}
+
+impl From<bool> for Cell<'_> {
+    fn from(is: bool) -> Self {
+        if is { "yes" } else { "no" }.into()
+    }
+}
+
+impl From<Decimal> for Cell<'_> {
+    fn from(number: Decimal) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<i64> for Cell<'_> {
+    fn from(number: i64) -> Self {
+        Self::Number(number.into())
+    }
+}
+
+/// Nothing is an empty cell.
+impl<'a, T: Into<Cell<'a>>> From<Option<T>> for Cell<'a> {
+    fn from(it: Option<T>) -> Self {
+        it.map_or(Self::Empty, T::into)
+    }
+}
+
+impl<'a> From<&'a Option<String>> for Cell<'a> {
+    fn from(text: &'a Option<String>) -> Self {
+        text.as_ref().into()
+    }
 }
 
 /// The rows as a file named `name.csv`.
@@ -68,7 +160,8 @@ pub fn answer_of_texts<'a>(
         let mut writer = ::csv::Writer::from_writer(Vec::new());
         writer.write_record(columns)?;
         for row in rows {
-            writer.write_record(row.into_iter().map(|text| Cell::text(text).written().into_owned()))?;
+            let cells: Vec<Cell<'_>> = row.into_iter().map(|text| Cell::Text(text.into())).collect();
+            writer.write_record(cells.iter().map(Cell::written))?;
         }
         writer.into_inner().map_err(|error| error.into_error().into())
     };
@@ -121,7 +214,7 @@ pub fn write_rows<'a, R: Record + 'a>(
         writer.write_record(R::COLUMNS)?;
     }
     for row in rows {
-        writer.write_record(row.cells().iter().map(|cell| cell.written().into_owned()))?;
+        writer.write_record(row.cells().iter().map(Cell::written))?;
     }
     writer.into_inner().map_err(|error| error.into_error().into())
 }
@@ -132,12 +225,10 @@ mod tests {
 
     struct Line(&'static str, &'static str);
 
-    impl Record for Line {
-        const COLUMNS: &'static [&'static str] = &["team", "cost"];
-
-        fn cells(&self) -> Vec<Cell<'_>> {
-            vec![Cell::text(self.0), self.1.parse().map_or(Cell::Empty, Cell::Number)]
-        }
+    record! {
+        |it: Line|
+        "team" => it.0,
+        "cost" => it.1.parse::<Decimal>().ok(),
     }
 
     #[test]

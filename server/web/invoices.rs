@@ -6,7 +6,7 @@ use askama::Template;
 use axum::extract::State;
 use serde::Deserialize;
 
-use super::csv::{self, Cell, Record};
+use super::csv;
 use super::error::Result;
 use super::extract::{Db, Form, Now, Query};
 use super::form::{Fields, amount};
@@ -256,41 +256,19 @@ impl ReconciledLine {
     }
 }
 
-impl Record for ReconciledLine {
-    const COLUMNS: &'static [&'static str] = &[
-        "month",
-        "provider",
-        "billing_account",
-        "currency",
-        "in_files",
-        "in_ledger",
-        "tax",
-        "invoices",
-        "invoiced",
-        "difference",
-        "agreement",
-        "rejected_rows",
-        "provisional",
-    ];
-
-    fn cells(&self) -> Vec<Cell<'_>> {
-        let numbers: Vec<&str> = self.invoices.iter().map(|invoice| invoice.number.as_str()).collect();
-        let or_empty =
-            |money: &Option<Money>| money.as_ref().map_or(Cell::Empty, |it| Cell::Number(it.amount));
-        vec![
-            Cell::text(self.month.to_string()),
-            Cell::text(self.provider.as_str()),
-            Cell::text(self.billing_account.as_str()),
-            Cell::text(self.in_ledger.currency.as_str()),
-            Cell::Number(self.in_files.amount),
-            Cell::Number(self.in_ledger.amount),
-            Cell::Number(self.tax.amount),
-            Cell::text(numbers.join(" ")),
-            or_empty(&self.invoiced),
-            or_empty(&self.difference),
-            Cell::text(self.state().0),
-            Cell::Number(self.rejected_rows.into()),
-            Cell::text(if self.is_provisional { "yes" } else { "no" }),
-        ]
-    }
+csv::record! {
+    |it: ReconciledLine|
+    "month" => it.month,
+    "provider" => &it.provider,
+    "billing_account" => &it.billing_account,
+    "currency" => &it.in_ledger.currency,
+    "in_files" => it.in_files.amount,
+    "in_ledger" => it.in_ledger.amount,
+    "tax" => it.tax.amount,
+    "invoices" => it.invoices.iter().map(|invoice| invoice.number.as_str()).collect::<Vec<_>>().join(" "),
+    "invoiced" => it.invoiced.as_ref().map(|invoiced| invoiced.amount),
+    "difference" => it.difference.as_ref().map(|difference| difference.amount),
+    "agreement" => it.state().0,
+    "rejected_rows" => it.rejected_rows,
+    "provisional" => it.is_provisional,
 }

@@ -7,7 +7,7 @@ use axum::extract::State;
 use chrono::{DateTime, NaiveDate, Utc};
 use sqlx::PgConnection;
 
-use super::csv::{self, Cell, Record};
+use super::csv;
 use super::error::{Error, Result};
 use super::extract::{CurrentUser, Db, Now, Query};
 use super::format::{File, Format};
@@ -503,18 +503,12 @@ fn at(asked: &Asked, month: BillingMonth) -> String {
     asked.link(paths::Spend { period: month.into() })
 }
 
-impl Record for MonthOfProvider {
-    const COLUMNS: &'static [&'static str] = &["month", "provider", "cost", "currency"];
-
-    fn cells(&self) -> Vec<Cell<'_>> {
-        let Money { amount, currency } = &self.cost;
-        vec![
-            Cell::text(self.month.to_string()),
-            Cell::text(self.provider.as_str()),
-            Cell::Number(*amount),
-            Cell::text(currency.as_str()),
-        ]
-    }
+csv::record! {
+    |it: MonthOfProvider|
+    "month" => it.month,
+    "provider" => &it.provider,
+    "cost" => it.cost.amount,
+    "currency" => &it.cost.currency,
 }
 
 /// Groups of the month before that this one does not have.

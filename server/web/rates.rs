@@ -5,7 +5,7 @@ use axum::extract::State;
 use serde::Deserialize;
 use sqlx::{PgConnection, PgPool};
 
-use super::csv::{self, Cell, Record};
+use super::csv;
 use super::error::{Error, Result};
 use super::extract::{Db, Form, Now, Upload};
 use super::form::Fields;
@@ -224,20 +224,13 @@ pub async fn set_reporting_currency(
     Ok(respond::flash(paths::Rates, &sentence))
 }
 
-impl Record for Held {
-    const COLUMNS: &'static [&'static str] =
-        &["month", "currency", "quoted_in", "rate", "source", "set_at", "set_by"];
-
-    fn cells(&self) -> Vec<Cell<'_>> {
-        let Rate { month, currency, quoted_in, rate, source } = &self.rate;
-        vec![
-            Cell::text(month.to_string()),
-            Cell::text(currency.as_str()),
-            Cell::text(quoted_in.as_str()),
-            Cell::Number(*rate),
-            Cell::text(source.as_str()),
-            Cell::text(self.set_at.to_rfc3339()),
-            Cell::text(self.set_by.as_str()),
-        ]
-    }
+csv::record! {
+    |it: Held|
+    "month" => it.rate.month,
+    "currency" => &it.rate.currency,
+    "quoted_in" => &it.rate.quoted_in,
+    "rate" => it.rate.rate,
+    "source" => &it.rate.source,
+    "set_at" => it.set_at.to_rfc3339(),
+    "set_by" => &it.set_by,
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 
-use super::csv::{self, Cell, Record};
+use super::csv::{self, InCurrency};
 use super::error::Result;
 use super::extract::{CurrentUser, Db, Query};
 use super::format::{File, Format};
@@ -13,7 +13,7 @@ use super::layout::{Layout, Pages};
 use super::question::Asked;
 use super::{filters, paths, respond, table};
 use crate::chart;
-use crate::money::{Currency, Decimal, Money};
+use crate::money::{Decimal, Money};
 use crate::period::Period;
 use crate::report::{Answers, CostMetric, Grouping, Movement, Variance};
 
@@ -47,8 +47,7 @@ pub async fn show(
         Format::Json => respond::json(&variance),
         Format::Csv => {
             let currency = variance.currency.as_ref();
-            let lines: Vec<_> =
-                variance.movements.iter().map(|movement| Line { movement, currency }).collect();
+            let lines = InCurrency::all(&variance.movements, currency);
             csv::answer(&format!("variance-{period}"), &lines)
         }
         Format::Html => {
@@ -181,52 +180,28 @@ fn bridge(variance: &Variance) -> chart::Stack {
     }
 }
 
-/// A movement, and what its amounts are counted in.
-struct Line<'a> {
-    movement: &'a Movement,
-    currency: Option<&'a Currency>,
-}
-
-impl Record for Line<'_> {
-    const COLUMNS: &'static [&'static str] = &[
-        "provider",
-        "service",
-        "item",
-        "region",
-        "category",
-        "accelerator",
-        "previous",
-        "cost",
-        "change",
-        "new",
-        "gone",
-        "usage",
-        "price",
-        "exchange_rate",
-        "other",
-        "unit",
-        "previous_quantity",
-        "quantity",
-        "price_currency",
-        "previous_price_per_unit",
-        "price_per_unit",
-        "currency",
-    ];
-
-    fn cells(&self) -> Vec<Cell<'_>> {
-        let it = self.movement;
-        let number = |number: Option<Decimal>| number.map_or(Cell::Empty, Cell::Number);
-        let mut cells: Vec<Cell<'_>> = [&it.provider, &it.service, &it.item, &it.region, &it.category]
-            .map(|text| Cell::text(text.as_str()))
-            .into();
-        cells.push(it.accelerator.as_deref().map_or(Cell::Empty, Cell::text));
-        cells.extend([it.previous, it.cost, it.change].map(Cell::Number));
-        cells.extend(it.parts.named().map(|(_, part)| Cell::Number(part)));
-        cells.push(Cell::text(it.unit.as_str()));
-        cells.extend([it.previous_quantity, it.quantity].map(Cell::Number));
-        cells.push(Cell::text(it.price_currency.as_str()));
-        cells.extend([it.previous_price, it.price].map(number));
-        cells.push(self.currency.map_or(Cell::Empty, |currency| Cell::text(currency.as_str())));
-        cells
-    }
+csv::record! {
+    |it: InCurrency<'_, Movement>|
+    "provider" => &it.row.provider,
+    "service" => &it.row.service,
+    "item" => &it.row.item,
+    "region" => &it.row.region,
+    "category" => &it.row.category,
+    "accelerator" => &it.row.accelerator,
+    "previous" => it.row.previous,
+    "cost" => it.row.cost,
+    "change" => it.row.change,
+    "new" => it.row.parts.new,
+    "gone" => it.row.parts.gone,
+    "usage" => it.row.parts.usage,
+    "price" => it.row.parts.price,
+    "exchange_rate" => it.row.parts.exchange_rate,
+    "other" => it.row.parts.other,
+    "unit" => &it.row.unit,
+    "previous_quantity" => it.row.previous_quantity,
+    "quantity" => it.row.quantity,
+    "price_currency" => it.row.price_currency.as_str(),
+    "previous_price_per_unit" => it.row.previous_price,
+    "price_per_unit" => it.row.price,
+    "currency" => it.currency,
 }

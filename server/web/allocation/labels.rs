@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use sqlx::PgConnection;
 
-use super::super::csv::{self, Cell, Record};
+use super::super::csv;
 use super::super::error::{Error, Result};
 use super::super::extract::{Db, Form, Now, Query};
 use super::super::format::{File, Format};
@@ -349,25 +349,13 @@ async fn finish(
     sent(send(db, edits, about, at_once, by).await?)
 }
 
-impl Record for Spelling {
-    const COLUMNS: &'static [&'static str] =
-        &["label", "written", "means", "looks_like", "effective_cost", "accelerator_hours", "owned_hours"];
-
-    fn cells(&self) -> Vec<Cell<'_>> {
-        vec![
-            Cell::text(self.text.as_str()),
-            Cell::text(
-                self.written
-                    .iter()
-                    .map(|it| format!("{}={}", it.tag, it.value))
-                    .collect::<Vec<_>>()
-                    .join("; "),
-            ),
-            self.means.as_deref().map_or(Cell::Empty, Cell::text),
-            Cell::text(self.looks_like.join("; ")),
-            Cell::Number(self.cost),
-            Cell::Number(self.accelerator_hours),
-            Cell::Number(self.owned_hours),
-        ]
-    }
+csv::record! {
+    |it: Spelling|
+    "label" => &it.text,
+    "written" => it.written.iter().map(|it| format!("{}={}", it.tag, it.value)).collect::<Vec<_>>().join("; "),
+    "means" => &it.means,
+    "looks_like" => it.looks_like.join("; "),
+    "effective_cost" => it.cost,
+    "accelerator_hours" => it.accelerator_hours,
+    "owned_hours" => it.owned_hours,
 }

@@ -7,7 +7,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use sqlx::{PgConnection, PgPool};
 
-use super::super::csv::{self, Cell, Record};
+use super::super::csv;
 use super::super::error::{Error, Result};
 use super::super::extract::{Db, Form, Now, Upload};
 use super::super::form::Fields;
@@ -237,16 +237,11 @@ impl UnitCost {
     }
 }
 
-impl Record for Quantity {
-    const COLUMNS: &'static [&'static str] = &["day", "kind", "owner", "unit", "quantity"];
-
-    fn cells(&self) -> Vec<Cell<'_>> {
-        vec![
-            Cell::text(self.day.to_string()),
-            Cell::text(self.kind.as_str()),
-            Cell::text(self.owner.as_str()),
-            Cell::text(self.unit.as_str()),
-            Cell::Number(self.quantity),
-        ]
-    }
+csv::record! {
+    |it: Quantity|
+    "day" => it.day,
+    "kind" => it.kind.as_str(),
+    "owner" => &it.owner,
+    "unit" => &it.unit,
+    "quantity" => it.quantity,
 }

@@ -7,7 +7,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use sqlx::PgConnection;
 
-use super::super::csv::{self, Cell, Record};
+use super::super::csv;
 use super::super::error::{Error, Result};
 use super::super::extract::{Db, Form, Now, Query};
 use super::super::format::Format;
@@ -379,19 +379,13 @@ impl Line {
     }
 }
 
-impl Record for Line {
-    const COLUMNS: &'static [&'static str] =
-        &["rule", "name", "when", "to", "months", "effective_cost", "share"];
-
-    fn cells(&self) -> Vec<Cell<'_>> {
-        vec![
-            Cell::Number(self.id.into()),
-            Cell::text(self.name.as_str()),
-            Cell::text(self.when.as_str()),
-            Cell::text(self.to.as_str()),
-            Cell::text(self.months.as_str()),
-            Cell::Number(self.cost),
-            self.share.map_or(Cell::Empty, Cell::Number),
-        ]
-    }
+csv::record! {
+    |it: Line|
+    "rule" => it.id,
+    "name" => &it.name,
+    "when" => &it.when,
+    "to" => &it.to,
+    "months" => &it.months,
+    "effective_cost" => it.cost,
+    "share" => it.share,
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 
-use super::super::csv::{self, Cell, Record};
+use super::super::csv::{self, InCurrency};
 use super::super::default_month::in_one_currency;
 use super::super::error::Result;
 use super::super::extract::{CurrentUser, Db, Now, Query};
@@ -79,7 +79,7 @@ pub async fn show(
         Format::Json => respond::json(&it),
         Format::Csv => {
             let currency = it.data_status.currency.as_ref();
-            let lines: Vec<Line<'_>> = it.keys.iter().map(|key| Line { key, currency }).collect();
+            let lines = InCurrency::all(&it.keys, currency);
             csv::answer(&format!("unallocated-{period}"), &lines)
         }
         Format::Html => {
@@ -272,62 +272,28 @@ fn over_time(it: &Unallocated) -> chart::Stack {
     }
 }
 
-/// A key and what its cost is counted in.
-struct Line<'a> {
-    key: &'a UnallocatedKey,
-    currency: Option<&'a Currency>,
-}
-
-impl Record for Line<'_> {
-    const COLUMNS: &'static [&'static str] = &[
-        "provider",
-        "account",
-        "service",
-        "item",
-        "region",
-        "category",
-        "pricing",
-        "accelerator",
-        "resource",
-        "tags",
-        "undivided_pool",
-        "cost",
-        "currency",
-        "accelerator_hours",
-        "owned_hours",
-        "share",
-        "could_be",
-        "why",
-        "first_day",
-        "last_day",
-        "days",
-        "charge_key",
-    ];
-
-    fn cells(&self) -> Vec<Cell<'_>> {
-        let key = self.key;
-        let optional = |text: Option<&'_ String>| text.map_or(Cell::Empty, |text| Cell::text(text.clone()));
-        let texts = [&key.provider, &key.account, &key.service, &key.item, &key.region, &key.category];
-        let mut cells: Vec<Cell<'_>> = texts.map(|text| Cell::text(text.as_str())).into();
-        cells.push(Cell::text(key.pricing.as_str()));
-        cells.extend([key.accelerator.as_ref(), key.resource.as_ref()].map(optional));
-        cells.push(Cell::text(key.tags.to_string()));
-        cells.push(optional(key.pool.as_ref()));
-        cells.push(Cell::Number(key.cost));
-        cells.push(self.currency.map_or(Cell::Empty, |currency| Cell::text(currency.as_str())));
-        cells.push(Cell::Number(key.accelerator_hours));
-        cells.push(Cell::Number(key.owned_hours));
-        cells.push(Cell::Number(key.share));
-        let surest = key.suggestions.first();
-        cells.push(surest.map_or(Cell::Empty, |it| Cell::text(it.who.as_str())));
-        cells.push(surest.map_or(Cell::Empty, |it| Cell::text(it.why.as_str())));
-        let day = |day: fn(&report::Days) -> String| {
-            key.days.as_ref().map_or(Cell::Empty, |days| Cell::text(day(days)))
-        };
-        cells.push(day(|days| days.first.to_string()));
-        cells.push(day(|days| days.last.to_string()));
-        cells.push(day(|days| days.count.to_string()));
-        cells.push(Cell::text(key.charge_key_id.to_string()));
-        cells
-    }
+csv::record! {
+    |it: InCurrency<'_, UnallocatedKey>|
+    "provider" => &it.row.provider,
+    "account" => &it.row.account,
+    "service" => &it.row.service,
+    "item" => &it.row.item,
+    "region" => &it.row.region,
+    "category" => &it.row.category,
+    "pricing" => &it.row.pricing,
+    "accelerator" => &it.row.accelerator,
+    "resource" => &it.row.resource,
+    "tags" => it.row.tags.to_string(),
+    "undivided_pool" => &it.row.pool,
+    "cost" => it.row.cost,
+    "currency" => it.currency,
+    "accelerator_hours" => it.row.accelerator_hours,
+    "owned_hours" => it.row.owned_hours,
+    "share" => it.row.share,
+    "could_be" => it.row.suggestions.first().map(|surest| &surest.who),
+    "why" => it.row.suggestions.first().map(|surest| &surest.why),
+    "first_day" => it.row.days.as_ref().map(|days| days.first),
+    "last_day" => it.row.days.as_ref().map(|days| days.last),
+    "days" => it.row.days.as_ref().map(|days| days.count as i64),
+    "charge_key" => it.row.charge_key_id.to_string(),
 }

@@ -13,7 +13,7 @@ use sqlx::PgConnection;
 use form::{BudgetForm, Done};
 
 use super::allocation::reason;
-use super::csv::{self, Cell, Record};
+use super::csv;
 use super::error::Result;
 use super::extract::{CurrentUser, Db, Form, Now};
 use super::form::Fields;
@@ -202,49 +202,22 @@ impl BudgetState {
     }
 }
 
-impl Record for BudgetLine {
-    const COLUMNS: &'static [&'static str] = &[
-        "budget",
-        "kind",
-        "owner",
-        "every",
-        "first",
-        "last",
-        "amount",
-        "currency",
-        "period",
-        "spent",
-        "reached",
-        "stated_until",
-        "forecast",
-        "forecast_low",
-        "forecast_high",
-        "state",
-    ];
-
-    fn cells(&self) -> Vec<Cell<'_>> {
-        let month = |month: Option<BillingMonth>| month.map_or(Cell::Empty, |it| Cell::text(it.to_string()));
-        let mut cells = vec![
-            Cell::Number(self.id.into()),
-            Cell::text(form::kind_in_files(&self.of)),
-            Cell::text(self.name.as_str()),
-            Cell::text(self.every.as_str()),
-            month(self.first),
-            month(self.last),
-            Cell::Number(self.amount.amount),
-            Cell::text(self.amount.currency.as_str()),
-        ];
-        match &self.current {
-            None => cells.extend(std::iter::repeat_n(Cell::Empty, 7)),
-            Some(it) => {
-                cells.push(Cell::text(it.period.to_string()));
-                cells.extend([it.spent, it.reached].map(Cell::Number));
-                cells.push(it.stated_until.map_or(Cell::Empty, |day| Cell::text(day.to_string())));
-                let forecast = it.forecast.map(|it| [it.expected, it.low, it.high].map(Cell::Number));
-                cells.extend(forecast.unwrap_or([Cell::Empty, Cell::Empty, Cell::Empty]));
-            }
-        }
-        cells.push(Cell::text(self.state()));
-        cells
-    }
+csv::record! {
+    |it: BudgetLine|
+    "budget" => it.id,
+    "kind" => form::kind_in_files(&it.of),
+    "owner" => &it.name,
+    "every" => it.every.as_str(),
+    "first" => it.first,
+    "last" => it.last,
+    "amount" => it.amount.amount,
+    "currency" => &it.amount.currency,
+    "period" => it.current.as_ref().map(|now| now.period.to_string()),
+    "spent" => it.current.as_ref().map(|now| now.spent),
+    "reached" => it.current.as_ref().map(|now| now.reached),
+    "stated_until" => it.current.as_ref().and_then(|now| now.stated_until),
+    "forecast" => it.current.as_ref().and_then(|now| now.forecast).map(|forecast| forecast.expected),
+    "forecast_low" => it.current.as_ref().and_then(|now| now.forecast).map(|forecast| forecast.low),
+    "forecast_high" => it.current.as_ref().and_then(|now| now.forecast).map(|forecast| forecast.high),
+    "state" => it.state(),
 }

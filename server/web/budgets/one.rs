@@ -22,7 +22,7 @@ use crate::money::Decimal;
 use crate::period::BillingMonth;
 use crate::report::{Answers, BudgetDay, BudgetPage};
 use crate::web::allocation::reason;
-use crate::web::csv::{self, Cell, Record};
+use crate::web::csv;
 use crate::web::error::{Error, Result};
 use crate::web::extract::{CurrentUser, Db, Form, Now};
 use crate::web::form::Fields;
@@ -233,20 +233,12 @@ fn burn_up(it: &BudgetPage) -> Option<BurnUp> {
     })
 }
 
-impl Record for BudgetDay {
-    const COLUMNS: &'static [&'static str] =
-        &["day", "spent", "so_far", "forecast", "forecast_low", "forecast_high"];
-
-    fn cells(&self) -> Vec<Cell<'_>> {
-        let number = |number: Option<Decimal>| number.map_or(Cell::Empty, Cell::Number);
-        let forecast = |part: fn(crate::allocation::Forecast) -> Decimal| number(self.forecast.map(part));
-        vec![
-            Cell::text(self.day.to_string()),
-            number(self.spent),
-            number(self.so_far),
-            forecast(|it| it.expected),
-            forecast(|it| it.low),
-            forecast(|it| it.high),
-        ]
-    }
+csv::record! {
+    |it: BudgetDay|
+    "day" => it.day,
+    "spent" => it.spent,
+    "so_far" => it.so_far,
+    "forecast" => it.forecast.map(|forecast| forecast.expected),
+    "forecast_low" => it.forecast.map(|forecast| forecast.low),
+    "forecast_high" => it.forecast.map(|forecast| forecast.high),
 }

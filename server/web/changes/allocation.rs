@@ -7,7 +7,7 @@ use axum::extract::State;
 use serde_json::json;
 
 use super::super::allocation::shared_costs;
-use super::super::csv::{self, Cell, Record};
+use super::super::csv;
 use super::super::error::{Error, Result};
 use super::super::extract::Db;
 use super::super::format::Format;
@@ -128,19 +128,13 @@ impl Merged {
     }
 }
 
-impl Record for crate::report::Move {
-    const COLUMNS: &'static [&'static str] =
-        &["from", "to", "keys", "charges", "credits", "effective_cost", "currency"];
-
-    fn cells(&self) -> Vec<Cell<'_>> {
-        vec![
-            Cell::text(self.from.as_str()),
-            Cell::text(self.to.as_str()),
-            Cell::Number(self.keys.into()),
-            Cell::Number(self.charges),
-            Cell::Number(self.credits),
-            Cell::Number(self.cost),
-            Cell::text(self.currency.as_str()),
-        ]
-    }
+csv::record! {
+    |it: crate::report::Move|
+    "from" => &it.from,
+    "to" => &it.to,
+    "keys" => it.keys,
+    "charges" => it.charges,
+    "credits" => it.credits,
+    "effective_cost" => it.cost,
+    "currency" => &it.currency,
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use sqlx::PgConnection;
 
 use super::super::clusters::cluster::to_month;
-use super::super::csv::{self, Cell, Record};
+use super::super::csv;
 use super::super::error::{Error, Result};
 use super::super::extract::{Db, Now};
 use super::super::format::Format;
@@ -137,32 +137,16 @@ fn as_json(it: &Outline, edits: &[Edit]) -> Value {
     })
 }
 
-impl Record for AmountImpact {
-    const COLUMNS: &'static [&'static str] = &[
-        "cluster",
-        "month",
-        "currency",
-        "effective_before",
-        "effective_after",
-        "effective_difference",
-        "billed_before",
-        "billed_after",
-        "billed_difference",
-        "counts",
-    ];
-
-    fn cells(&self) -> Vec<Cell<'_>> {
-        vec![
-            Cell::text(self.cluster.as_str()),
-            Cell::text(self.month.to_string()),
-            Cell::text(self.currency.as_str()),
-            Cell::Number(self.effective.before),
-            Cell::Number(self.effective.after),
-            Cell::Number(self.effective.difference),
-            Cell::Number(self.billed.before),
-            Cell::Number(self.billed.after),
-            Cell::Number(self.billed.difference),
-            Cell::text(if self.counts { "yes" } else { "no" }),
-        ]
-    }
+csv::record! {
+    |it: AmountImpact|
+    "cluster" => &it.cluster,
+    "month" => it.month,
+    "currency" => &it.currency,
+    "effective_before" => it.effective.before,
+    "effective_after" => it.effective.after,
+    "effective_difference" => it.effective.difference,
+    "billed_before" => it.billed.before,
+    "billed_after" => it.billed.after,
+    "billed_difference" => it.billed.difference,
+    "counts" => it.counts,
 }

@@ -6,7 +6,7 @@ use askama::Template;
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::super::csv::{self, Cell, Record};
+use super::super::csv;
 use super::super::error::{Error, Result};
 use super::super::extract::{Db, Query};
 use super::super::format::{File, Format};
@@ -207,23 +207,16 @@ impl Line {
     }
 }
 
-impl Record for Line {
-    const COLUMNS: &'static [&'static str] =
-        &["at", "by", "sequence", "what", "is_undo", "state", "title", "change", "delivery", "reason"];
-
-    fn cells(&self) -> Vec<Cell<'_>> {
-        let number = |number: Option<i64>| number.map_or(Cell::Empty, |number| Cell::Number(number.into()));
-        vec![
-            Cell::text(self.at.to_rfc3339_opts(SecondsFormat::Secs, true)),
-            Cell::text(self.by.as_str()),
-            number(self.sequence),
-            Cell::text(self.what),
-            Cell::text(if self.is_undo { "yes" } else { "no" }),
-            Cell::text(self.state),
-            Cell::text(self.title.as_str()),
-            number(self.change),
-            number(self.delivery),
-            self.reason.as_deref().map_or(Cell::Empty, Cell::text),
-        ]
-    }
+csv::record! {
+    |it: Line|
+    "at" => it.at.to_rfc3339_opts(SecondsFormat::Secs, true),
+    "by" => &it.by,
+    "sequence" => it.sequence,
+    "what" => it.what,
+    "is_undo" => it.is_undo,
+    "state" => it.state,
+    "title" => &it.title,
+    "change" => it.change,
+    "delivery" => it.delivery,
+    "reason" => &it.reason,
 }

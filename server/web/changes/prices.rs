@@ -13,7 +13,7 @@ use crate::money::Decimal;
 use crate::money::arithmetic::{one, quotient};
 use crate::price_catalogue::Price;
 use crate::price_catalogue::{Edit, Entries, Report};
-use crate::web::csv::{self, Cell, Record};
+use crate::web::csv;
 use crate::web::error::{Error, Result};
 use crate::web::extract::{Db, Now};
 use crate::web::layout::Layout;
@@ -168,35 +168,17 @@ fn as_json(it: &Outline) -> Value {
     })
 }
 
-impl Record for Line {
-    const COLUMNS: &'static [&'static str] = &[
-        "accelerator",
-        "supplier",
-        "tier",
-        "sku",
-        "region",
-        "date",
-        "before",
-        "before_currency",
-        "after",
-        "currency",
-        "what",
-    ];
-
-    fn cells(&self) -> Vec<Cell<'_>> {
-        let price = &self.price;
-        vec![
-            Cell::text(price.accelerator.as_str()),
-            Cell::text(price.supplier.as_str()),
-            Cell::text(price.tier.as_str()),
-            Cell::text(price.sku.as_str()),
-            Cell::text(price.region.as_str()),
-            Cell::text(price.date.to_string()),
-            self.held.as_ref().map_or(Cell::Empty, |it| Cell::Number(it.amount)),
-            self.held.as_ref().map_or(Cell::Empty, |it| Cell::text(it.currency.as_str())),
-            if self.is_removal { Cell::Empty } else { Cell::Number(price.amount) },
-            Cell::text(price.currency.as_str()),
-            Cell::text(self.difference()),
-        ]
-    }
+csv::record! {
+    |it: Line|
+    "accelerator" => &it.price.accelerator,
+    "supplier" => &it.price.supplier,
+    "tier" => it.price.tier.as_str(),
+    "sku" => &it.price.sku,
+    "region" => &it.price.region,
+    "date" => it.price.date,
+    "before" => it.held.as_ref().map(|held| held.amount),
+    "before_currency" => it.held.as_ref().map(|held| &held.currency),
+    "after" => (!it.is_removal).then_some(it.price.amount),
+    "currency" => &it.price.currency,
+    "what" => it.difference(),
 }

@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::response::Response;
 use serde::Deserialize;
 
-use super::super::csv::{self, Cell, Record};
+use super::super::csv;
 use super::super::error::{Error, Result};
 use super::super::extract::{Db, Form, Now};
 use super::super::format::Format;
@@ -313,18 +313,13 @@ fn rows(it: &ClusterReport) -> Vec<Row<'_>> {
         .collect()
 }
 
-impl Record for Row<'_> {
-    const COLUMNS: &'static [&'static str] = &["month", "component", "effective_cost", "currency", "state"];
-
-    fn cells(&self) -> Vec<Cell<'_>> {
-        vec![
-            Cell::text(self.month.to_string()),
-            Cell::text(self.component.name()),
-            Cell::Number(self.amount),
-            Cell::text(self.currency.as_str()),
-            Cell::text(self.state.name()),
-        ]
-    }
+csv::record! {
+    |it: Row<'_>|
+    "month" => it.month,
+    "component" => it.component.name(),
+    "effective_cost" => it.amount,
+    "currency" => it.currency.as_str(),
+    "state" => it.state.name(),
 }
 
 #[derive(Deserialize)]

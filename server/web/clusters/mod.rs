@@ -18,7 +18,7 @@ use serde::Serialize;
 use sqlx::PgConnection;
 
 use super::changes::conflicts;
-use super::csv::{self, Cell, Record};
+use super::csv;
 use super::error::Result;
 use super::extract::{Db, Now};
 use super::format::Format;
@@ -173,38 +173,19 @@ pub async fn index(
     }
 }
 
-impl Record for ClusterStatus {
-    const COLUMNS: &'static [&'static str] = &[
-        "cluster",
-        "name",
-        "site",
-        "accelerators",
-        "month",
-        "effective_cost",
-        "currency",
-        "owned_hours",
-        "per_owned_hour",
-        "per_productive_hour",
-        "months_due",
-    ];
-
-    fn cells(&self) -> Vec<Cell<'_>> {
-        let number = |number: Option<Decimal>| number.map_or(Cell::text(""), Cell::Number);
-        let month = self.month.as_ref();
-        vec![
-            Cell::text(self.cluster.as_str()),
-            Cell::text(self.name.as_str()),
-            Cell::text(self.site.as_str()),
-            Cell::Number(i64::from(self.accelerators).into()),
-            Cell::text(month.map(|it| it.month.to_string()).unwrap_or_default()),
-            number(month.map(|it| it.effective)),
-            Cell::text(month.map(|it| it.currency.to_string()).unwrap_or_default()),
-            number(month.map(|it| it.owned_hours)),
-            number(self.per_owned_hour),
-            number(self.per_productive_hour),
-            Cell::Number((self.due as i64).into()),
-        ]
-    }
+csv::record! {
+    |it: ClusterStatus|
+    "cluster" => &it.cluster,
+    "name" => &it.name,
+    "site" => &it.site,
+    "accelerators" => i64::from(it.accelerators),
+    "month" => it.month.as_ref().map(|month| month.month),
+    "effective_cost" => it.month.as_ref().map(|month| month.effective),
+    "currency" => it.month.as_ref().map(|month| &month.currency),
+    "owned_hours" => it.month.as_ref().map(|month| month.owned_hours),
+    "per_owned_hour" => it.per_owned_hour,
+    "per_productive_hour" => it.per_productive_hour,
+    "months_due" => it.due as i64,
 }
 
 /// Whether whoever looks may change the asset register at once, or only propose to.

@@ -6,7 +6,7 @@ use askama::Template;
 use axum::extract::State;
 use sqlx::PgConnection;
 
-use super::super::csv::{self, Cell, Record};
+use super::super::csv;
 use super::super::error::{Error, Result};
 use super::super::extract::{CurrentUser, Db, Query};
 use super::super::format::{File, Format};
@@ -19,7 +19,7 @@ use super::{HANDED_ON, to_experiment, with_period};
 use crate::accounts::Viewer;
 use crate::chart::Stack;
 use crate::exchange;
-use crate::money::{Currency, Decimal};
+use crate::money::Currency;
 use crate::period::Period;
 use crate::report::{Answers, ExperimentReport, Filter, Grouping, PerUnit, Question, Step};
 
@@ -206,42 +206,20 @@ impl ExperimentReport {
     }
 }
 
-impl Record for ExperimentReport {
-    const COLUMNS: &'static [&'static str] = &[
-        "experiment",
-        "name",
-        "period",
-        "cost",
-        "currency",
-        "accelerator_hours",
-        "owned_hours",
-        "cost_per_accelerator_hour",
-        "cost_per_owned_hour",
-        "spot_share",
-        "first_day",
-        "last_day",
-        "days",
-        "machines",
-    ];
-
-    fn cells(&self) -> Vec<Cell<'_>> {
-        let number = |number: Option<Decimal>| number.map_or(Cell::Empty, Cell::Number);
-        let days = self.days.as_ref();
-        vec![
-            Cell::text(self.experiment.as_str()),
-            Cell::text(self.name.as_str()),
-            Cell::text(self.period.to_string()),
-            number(self.total.as_ref().map(|total| total.amount)),
-            self.total.as_ref().map_or(Cell::Empty, |total| Cell::text(total.currency.as_str())),
-            Cell::Number(self.accelerator_hours),
-            Cell::Number(self.owned_hours),
-            number(self.cost_per_accelerator_hour),
-            number(self.cost_per_owned_hour),
-            number(self.spot_share),
-            days.map_or(Cell::Empty, |days| Cell::text(days.first.to_string())),
-            days.map_or(Cell::Empty, |days| Cell::text(days.last.to_string())),
-            days.map_or(Cell::Empty, |days| Cell::text(days.count.to_string())),
-            Cell::text(self.machines_in_words().join(", ")),
-        ]
-    }
+csv::record! {
+    |it: ExperimentReport|
+    "experiment" => &it.experiment,
+    "name" => &it.name,
+    "period" => it.period.to_string(),
+    "cost" => it.total.as_ref().map(|total| total.amount),
+    "currency" => it.total.as_ref().map(|total| &total.currency),
+    "accelerator_hours" => it.accelerator_hours,
+    "owned_hours" => it.owned_hours,
+    "cost_per_accelerator_hour" => it.cost_per_accelerator_hour,
+    "cost_per_owned_hour" => it.cost_per_owned_hour,
+    "spot_share" => it.spot_share,
+    "first_day" => it.days.as_ref().map(|days| days.first),
+    "last_day" => it.days.as_ref().map(|days| days.last),
+    "days" => it.days.as_ref().map(|days| days.count as i64),
+    "machines" => it.machines_in_words().join(", "),
 }

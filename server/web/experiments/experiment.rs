@@ -7,7 +7,7 @@ use axum::extract::State;
 use sqlx::PgConnection;
 
 use super::super::allocation::configuration_now;
-use super::super::csv::{self, Cell, Record};
+use super::super::csv;
 use super::super::error::{Error, Result};
 use super::super::extract::{CurrentUser, Db, Query};
 use super::super::format::{File, Format};
@@ -21,7 +21,7 @@ use crate::accounts::Viewer;
 use crate::allocation::normalized;
 use crate::chart::Stack;
 use crate::exchange;
-use crate::money::{Currency, Decimal};
+use crate::money::Currency;
 use crate::period::Period;
 use crate::report::{self, Answers, Breakdown, ExperimentReport, Group, Grouping, Machine, Siblings, Step};
 
@@ -322,27 +322,13 @@ impl Machine {
 /// A month of an experiment, for a spreadsheet.
 struct Month<'a>(&'a Group);
 
-impl Record for Month<'_> {
-    const COLUMNS: &'static [&'static str] = &[
-        "month",
-        "cost",
-        "currency",
-        "accelerator_hours",
-        "owned_hours",
-        "cost_per_accelerator_hour",
-        "share",
-    ];
-
-    fn cells(&self) -> Vec<Cell<'_>> {
-        let number = |number: Option<Decimal>| number.map_or(Cell::Empty, Cell::Number);
-        vec![
-            self.0.key.as_deref().map_or(Cell::Empty, Cell::text),
-            Cell::Number(self.0.cost.amount),
-            Cell::text(self.0.cost.currency.as_str()),
-            Cell::Number(self.0.accelerator_hours),
-            Cell::Number(self.0.owned_hours),
-            number(self.0.cost_per_accelerator_hour),
-            number(self.0.share),
-        ]
-    }
+csv::record! {
+    |it: Month<'_>|
+    "month" => &it.0.key,
+    "cost" => it.0.cost.amount,
+    "currency" => &it.0.cost.currency,
+    "accelerator_hours" => it.0.accelerator_hours,
+    "owned_hours" => it.0.owned_hours,
+    "cost_per_accelerator_hour" => it.0.cost_per_accelerator_hour,
+    "share" => it.0.share,
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 
-use super::csv::{self, Cell, Record};
+use super::csv::{self, InCurrency};
 use super::error::Result;
 use super::extract::{CurrentUser, Db, Query};
 use super::format::{File, Format};
@@ -18,7 +18,7 @@ use super::question::Asked;
 use super::table::{self, Head};
 use super::{Access, choices, default_month, filters, paths, respond};
 use crate::exchange;
-use crate::money::{Currency, Decimal};
+use crate::money::Currency;
 use crate::period::Period;
 use crate::report::{self, Answers, ExperimentLine, Experiments, SortBy};
 
@@ -73,8 +73,7 @@ pub async fn show(
         Format::Json => respond::json(&it),
         Format::Csv => {
             let currency = it.whole.data_status.currency.as_ref();
-            let lines: Vec<_> =
-                it.experiments.iter().map(|experiment| Line { experiment, currency }).collect();
+            let lines = InCurrency::all(&it.experiments, currency);
             csv::answer(&format!("experiments-{period}"), &lines)
         }
         Format::Html => {
@@ -207,51 +206,20 @@ impl Page {
     }
 }
 
-/// An experiment, and what its amounts are counted in.
-struct Line<'a> {
-    experiment: &'a ExperimentLine,
-    currency: Option<&'a Currency>,
-}
-
-impl Record for Line<'_> {
-    const COLUMNS: &'static [&'static str] = &[
-        "experiment",
-        "name",
-        "teams",
-        "cost",
-        "share",
-        "previous",
-        "change",
-        "accelerator_hours",
-        "owned_hours",
-        "cost_per_accelerator_hour",
-        "first_day",
-        "last_day",
-        "days",
-        "currency",
-    ];
-
-    fn cells(&self) -> Vec<Cell<'_>> {
-        let it = self.experiment;
-        let number = |number: Option<Decimal>| number.map_or(Cell::Empty, Cell::Number);
-        let days = |of: fn(&report::Days) -> String| {
-            it.days.as_ref().map_or(Cell::Empty, |days| Cell::text(of(days)))
-        };
-        vec![
-            it.experiment.as_deref().map_or(Cell::Empty, Cell::text),
-            Cell::text(it.name.as_str()),
-            Cell::text(it.teams.join(", ")),
-            Cell::Number(it.figures.cost),
-            number(it.figures.share),
-            Cell::Number(it.figures.previous),
-            Cell::Number(it.figures.change),
-            Cell::Number(it.figures.accelerator_hours),
-            Cell::Number(it.figures.owned_hours),
-            number(it.figures.cost_per_accelerator_hour),
-            days(|days| days.first.to_string()),
-            days(|days| days.last.to_string()),
-            days(|days| days.count.to_string()),
-            self.currency.map_or(Cell::Empty, |currency| Cell::text(currency.as_str())),
-        ]
-    }
+csv::record! {
+    |it: InCurrency<'_, ExperimentLine>|
+    "experiment" => &it.row.experiment,
+    "name" => &it.row.name,
+    "teams" => it.row.teams.join(", "),
+    "cost" => it.row.figures.cost,
+    "share" => it.row.figures.share,
+    "previous" => it.row.figures.previous,
+    "change" => it.row.figures.change,
+    "accelerator_hours" => it.row.figures.accelerator_hours,
+    "owned_hours" => it.row.figures.owned_hours,
+    "cost_per_accelerator_hour" => it.row.figures.cost_per_accelerator_hour,
+    "first_day" => it.row.days.as_ref().map(|days| days.first),
+    "last_day" => it.row.days.as_ref().map(|days| days.last),
+    "days" => it.row.days.as_ref().map(|days| days.count as i64),
+    "currency" => it.currency,
 }

@@ -13,7 +13,7 @@ use crate::report::{
     Restates,
 };
 use crate::storage;
-use crate::web::csv::{self, Cell, Record};
+use crate::web::csv;
 use crate::web::error::{Error, Result};
 use crate::web::extract::Db;
 use crate::web::layout::Layout;
@@ -225,31 +225,15 @@ impl Restates {
     }
 }
 
-impl Record for ImportScope {
-    const COLUMNS: &'static [&'static str] = &[
-        "billing_period",
-        "provider",
-        "account",
-        "currency",
-        "charges",
-        "billed_cost",
-        "effective_cost",
-        "is_counted",
-        "is_provisional",
-    ];
-
-    fn cells(&self) -> Vec<Cell<'_>> {
-        let flag = |is: bool| Cell::text(if is { "yes" } else { "no" });
-        vec![
-            Cell::text(self.month().to_string()),
-            Cell::text(&self.provider),
-            Cell::text(&self.billing_account),
-            Cell::text(&self.currency),
-            Cell::Number(Decimal::from(self.charges)),
-            Cell::Number(self.billed()),
-            Cell::Number(self.effective()),
-            flag(self.is_counted),
-            flag(self.is_provisional),
-        ]
-    }
+csv::record! {
+    |it: ImportScope|
+    "billing_period" => it.month(),
+    "provider" => &it.provider,
+    "account" => &it.billing_account,
+    "currency" => &it.currency,
+    "charges" => it.charges,
+    "billed_cost" => it.billed(),
+    "effective_cost" => it.effective(),
+    "is_counted" => it.is_counted,
+    "is_provisional" => it.is_provisional,
 }

@@ -15,9 +15,8 @@ use tokio::sync::mpsc;
 use super::super::format::Format;
 use crate::billing::formula;
 use crate::ledger::{self, Originals, Sha256};
-use crate::money::Decimal;
 use crate::report::{self, DeliveryFile, RejectedRow};
-use crate::web::csv::{self, Cell, Record};
+use crate::web::csv::{self, Cell, Record as _};
 use crate::web::error::{Error, Result};
 use crate::web::extract::Db;
 use crate::web::paths;
@@ -147,14 +146,15 @@ impl RejectedRows {
             let mut writer = ::csv::WriterBuilder::new().flexible(true).from_writer(Vec::new());
             // A file of corrected rows has the reasons of before, which say nothing any more.
             let width = self.rows.header().len();
-            let is_old = |name: &[u8]| REASONS.iter().any(|reason| reason.as_bytes() == name);
+            let is_old = |name: &[u8]| Reasons::COLUMNS.iter().any(|reason| reason.as_bytes() == name);
             let kept: Vec<bool> = self.rows.header().iter().map(|name| !is_old(name)).collect();
             let escaped = self.rows.header().iter().position(|name| name == formula::ESCAPED.as_bytes());
             let is_kept = |at: usize| kept.get(at).copied().unwrap_or(true);
             if !self.is_begun {
                 self.is_begun = true;
                 let header = self.rows.header().iter().filter(|name| !is_old(name)).map(formula::escape);
-                writer.write_record(header.chain(REASONS.iter().map(|name| name.as_bytes().into())))?;
+                writer
+                    .write_record(header.chain(Reasons::COLUMNS.iter().map(|name| name.as_bytes().into())))?;
             }
             for rejection in &rejections {
                 let record = self.rows.row(rejection.row as u64)?;
@@ -167,10 +167,9 @@ impl RejectedRows {
                 let fields = fields.map(|field| if was_escaped { formula::unescape(field) } else { field });
                 let fields: Vec<_> = fields.map(formula::escape).collect();
                 let is_escaped = fields.iter().any(|field| matches!(field, Cow::Owned(_)));
-                let mark = if is_escaped { formula::YES } else { "" };
-                let reasons = csv::texts(&rejection.reasons(delivery));
-                let reasons = reasons.iter().map(String::as_str).chain([mark]).map(|it| it.as_bytes().into());
-                writer.write_record(fields.into_iter().chain(reasons))?;
+                let reasons = Reasons { delivery, rejection, is_escaped };
+                let reasons = reasons.cells();
+                writer.write_record(fields.into_iter().chain(reasons.iter().map(Cell::written)))?;
             }
             let bytes = writer.into_inner().map_err(|error| anyhow::anyhow!("{}", error.error()))?;
             Ok((bytes, (!is_last).then_some(self)))
@@ -181,19 +180,25 @@ impl RejectedRows {
 
 /// The columns that say which row it is and why, behind those of the file. No export has such names; the first is how
 /// an import knows what it corrects, by the last that cells have an apostrophe before what a spreadsheet would run.
-const REASONS: [&str; 5] =
-    [ledger::CORRECTED, "gpuledger/Column", "gpuledger/Found", "gpuledger/Expected", formula::ESCAPED];
+struct Reasons<'a> {
+    delivery: i64,
+    rejection: &'a RejectedRow,
+    is_escaped: bool,
+}
 
-impl RejectedRow {
-    fn reasons(&self, delivery: i64) -> [Cell<'_>; 4] {
-        let mark = ledger::Mark { delivery, file: self.file_no, row: self.row };
-        [
-            Cell::text(mark.to_string()),
-            Cell::text(&self.column),
-            Cell::text(&self.found),
-            Cell::text(&self.expected),
-        ]
+impl Reasons<'_> {
+    fn mark(&self) -> ledger::Mark {
+        ledger::Mark { delivery: self.delivery, file: self.rejection.file_no, row: self.rejection.row }
     }
+}
+
+csv::record! {
+    |it: Reasons<'_>|
+    ledger::CORRECTED => it.mark().to_string(),
+    "gpuledger/Column" => &it.rejection.column,
+    "gpuledger/Found" => &it.rejection.found,
+    "gpuledger/Expected" => &it.rejection.expected,
+    formula::ESCAPED => if it.is_escaped { formula::YES } else { "" },
 }
 
 /// Which rejected rows come next.
@@ -257,18 +262,13 @@ fn is_plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_')
 }
 
-impl Record for RejectedRow {
-    const COLUMNS: &'static [&'static str] = &["file", "row", "column", "found", "expected"];
-
-    fn cells(&self) -> Vec<Cell<'_>> {
-        vec![
-            Cell::text(&self.file),
-            Cell::Number(Decimal::from(self.row)),
-            Cell::text(&self.column),
-            Cell::text(&self.found),
-            Cell::text(&self.expected),
-        ]
-    }
+csv::record! {
+    |it: RejectedRow|
+    "file" => &it.file,
+    "row" => it.row,
+    "column" => &it.column,
+    "found" => &it.found,
+    "expected" => &it.expected,
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::super::format::{File, Format};
 use super::at;
 use crate::report::{self, Change, Changes, ChangesBy, CostMetric};
-use crate::web::csv::{self, Cell, Record};
+use crate::web::csv;
 use crate::web::error::{Error, Result};
 use crate::web::extract::{Db, Query};
 use crate::web::layout::{Layout, Pages};
@@ -154,52 +154,27 @@ pub fn words(line: &Change) -> Vec<&str> {
     words.into_iter().filter(|word| !word.is_empty()).collect()
 }
 
-impl Record for Change {
-    const COLUMNS: &'static [&'static str] = &[
-        "billing_period",
-        "provider",
-        "account",
-        "service",
-        "meter",
-        "sku",
-        "region",
-        "category",
-        "pricing",
-        "resource",
-        "tags",
-        "charge_key",
-        "currency",
-        "before",
-        "after",
-        "difference",
-        "state",
-    ];
-
-    fn cells(&self) -> Vec<Cell<'_>> {
-        let text = |text: Option<&str>| text.map_or(Cell::Empty, |text| Cell::text(text.to_owned()));
-        let key = self.key.as_ref();
-        vec![
-            Cell::text(self.billing_period.to_string()),
-            Cell::text(&self.provider),
-            text(self.account.as_deref()),
-            text(self.service.as_deref()),
-            text(key.map(|key| key.meter.as_str())),
-            text(key.map(|key| key.sku.as_str())),
-            text(key.map(|key| key.region.as_str())),
-            text(key.map(|key| key.category.as_str())),
-            text(key.map(|key| key.pricing.as_str())),
-            text(key.and_then(|key| key.resource.as_deref())),
-            key.map_or(Cell::Empty, |key| Cell::text(key.tags.to_string())),
-            key.map_or(Cell::Empty, |key| Cell::text(key.charge_key.to_string())),
-            Cell::text(&self.currency),
-            Cell::Number(self.before),
-            Cell::Number(self.after),
-            Cell::Number(self.difference),
-            Cell::text(match (self.is_new, self.is_gone) {
-                (true, _) => "new",
-                (_, true) => "gone",
-                _ => "changed",
-            }),
-        ]
-    }
+csv::record! {
+    |it: Change|
+    "billing_period" => it.billing_period,
+    "provider" => &it.provider,
+    "account" => &it.account,
+    "service" => &it.service,
+    "meter" => it.key.as_ref().map(|key| &key.meter),
+    "sku" => it.key.as_ref().map(|key| &key.sku),
+    "region" => it.key.as_ref().map(|key| &key.region),
+    "category" => it.key.as_ref().map(|key| &key.category),
+    "pricing" => it.key.as_ref().map(|key| &key.pricing),
+    "resource" => it.key.as_ref().map(|key| &key.resource),
+    "tags" => it.key.as_ref().map(|key| key.tags.to_string()),
+    "charge_key" => it.key.as_ref().map(|key| key.charge_key.to_string()),
+    "currency" => it.currency.as_str(),
+    "before" => it.before,
+    "after" => it.after,
+    "difference" => it.difference,
+    "state" => match (it.is_new, it.is_gone) {
+        (true, _) => "new",
+        (_, true) => "gone",
+        _ => "changed",
+    },
 }

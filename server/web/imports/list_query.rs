@@ -3,9 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::super::format::File;
-use crate::money::Decimal;
 use crate::report::{self, DeliveryState, HistoryChoices, HistoryFilter, HistoryOrder, ImportLine};
-use crate::web::csv::{Cell, Record};
+use crate::web::csv;
 use crate::web::error::{Error, Result};
 use crate::web::paths;
 
@@ -130,59 +129,31 @@ pub fn rows(lines: &[ImportLine]) -> Vec<HistoryRow<'_>> {
     rows.collect()
 }
 
-impl Record for HistoryRow<'_> {
-    const COLUMNS: &'static [&'static str] = &[
-        "delivery",
-        "state",
-        "handed_in_at",
-        "handed_in_by",
-        "files",
-        "format",
-        "rows_read",
-        "charges",
-        "rejected",
-        "skipped",
-        "replaced",
-        "superseded_by",
-        "billing_period",
-        "provider",
-        "account",
-        "currency",
-        "billed_cost",
-        "effective_cost",
-        "is_counted",
-        "message",
-        "archived_at",
-    ];
+fn list(deliveries: &[i64]) -> String {
+    deliveries.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+}
 
-    fn cells(&self) -> Vec<Cell<'_>> {
-        let Self { line, scope } = self;
-        let number = |number: i64| Cell::Number(Decimal::from(number));
-        let list =
-            |ids: &[i64]| Cell::text(ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "));
-        let text = |text: Option<String>| text.map_or(Cell::Empty, Cell::text);
-        vec![
-            number(line.delivery),
-            Cell::text(super::state(line).0),
-            Cell::text(line.created_at.to_rfc3339()),
-            Cell::text(&line.created_by),
-            Cell::text(line.files.join("; ")),
-            text(line.format.clone()),
-            number(line.rows_read),
-            number(line.charges),
-            number(line.rejected),
-            number(line.skipped),
-            list(&line.replaced),
-            list(&line.superseded_by),
-            text(scope.map(|scope| scope.month().to_string())),
-            text(scope.map(|scope| scope.provider.clone())),
-            text(scope.map(|scope| scope.billing_account.clone())),
-            text(scope.map(|scope| scope.currency.clone())),
-            scope.map_or(Cell::Empty, |scope| Cell::Number(scope.billed())),
-            scope.map_or(Cell::Empty, |scope| Cell::Number(scope.effective())),
-            text(scope.map(|scope| if scope.is_counted { "yes" } else { "no" }.to_owned())),
-            text(line.message.clone()),
-            text(line.archived_at.map(|at| at.to_rfc3339())),
-        ]
-    }
+csv::record! {
+    |it: HistoryRow<'_>|
+    "delivery" => it.line.delivery,
+    "state" => super::state(it.line).0,
+    "handed_in_at" => it.line.created_at.to_rfc3339(),
+    "handed_in_by" => &it.line.created_by,
+    "files" => it.line.files.join("; "),
+    "format" => &it.line.format,
+    "rows_read" => it.line.rows_read,
+    "charges" => it.line.charges,
+    "rejected" => it.line.rejected,
+    "skipped" => it.line.skipped,
+    "replaced" => list(&it.line.replaced),
+    "superseded_by" => list(&it.line.superseded_by),
+    "billing_period" => it.scope.map(report::ImportScope::month),
+    "provider" => it.scope.map(|scope| &scope.provider),
+    "account" => it.scope.map(|scope| &scope.billing_account),
+    "currency" => it.scope.map(|scope| &scope.currency),
+    "billed_cost" => it.scope.map(report::ImportScope::billed),
+    "effective_cost" => it.scope.map(report::ImportScope::effective),
+    "is_counted" => it.scope.map(|scope| scope.is_counted),
+    "message" => &it.line.message,
+    "archived_at" => it.line.archived_at.map(|at| at.to_rfc3339()),
 }

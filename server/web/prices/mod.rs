@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sqlx::PgConnection;
 
-use super::csv::{self, Cell, Record};
+use super::csv;
 use super::error::{Error, Result};
 use super::extract::{CurrentUser, Db, Now, Query};
 use super::format::{File, Format};
@@ -305,52 +305,26 @@ pub async fn index(
     respond::html(Page { layout, asked, list, waiting, pages, last_revision })
 }
 
-/// What the page reads back, and what it says besides.
-impl Record for Row {
-    const COLUMNS: &'static [&'static str] = &[
-        "accelerator",
-        "supplier",
-        "tier",
-        "paid",
-        "price",
-        "currency",
-        "gpus",
-        "sku",
-        "region",
-        "term_months",
-        "increment_seconds",
-        "date",
-        "source",
-        "origin",
-        "marks",
-        "own_effective_price",
-        "own_currency",
-    ];
-
-    fn cells(&self) -> Vec<Cell<'_>> {
-        let price = &self.listed.price;
-        let number = |it: Option<u32>| it.map_or(Cell::Empty, |it| Cell::Number(i64::from(it).into()));
-        let marks: Vec<&str> = self.marks.iter().map(words::word).collect();
-        vec![
-            Cell::text(price.accelerator.as_str()),
-            Cell::text(price.supplier.as_str()),
-            Cell::text(price.tier.as_str()),
-            Cell::text(price.paid.as_str()),
-            Cell::Number(price.amount),
-            Cell::text(price.currency.as_str()),
-            price.gpus.map_or(Cell::Empty, |it| Cell::text(it.to_string())),
-            Cell::text(price.sku.as_str()),
-            Cell::text(price.region.as_str()),
-            number(price.term_months),
-            number(price.increment_seconds),
-            Cell::text(price.date.to_string()),
-            Cell::text(price.source.as_str()),
-            Cell::text(if self.is_entered() { "entered" } else { "shipped" }),
-            Cell::text(marks.join(" ")),
-            self.ours.as_ref().map_or(Cell::Empty, |it| Cell::Number(it.per_hour)),
-            self.own_currency.as_ref().map_or(Cell::Empty, |it| Cell::text(it.as_str())),
-        ]
-    }
+// What the page reads back, and what it says besides.
+csv::record! {
+    |it: Row|
+    "accelerator" => &it.listed.price.accelerator,
+    "supplier" => &it.listed.price.supplier,
+    "tier" => it.listed.price.tier.as_str(),
+    "paid" => it.listed.price.paid.as_str(),
+    "price" => it.listed.price.amount,
+    "currency" => &it.listed.price.currency,
+    "gpus" => it.listed.price.gpus.map(|gpus| gpus.to_string()),
+    "sku" => &it.listed.price.sku,
+    "region" => &it.listed.price.region,
+    "term_months" => it.listed.price.term_months.map(i64::from),
+    "increment_seconds" => it.listed.price.increment_seconds.map(i64::from),
+    "date" => it.listed.price.date,
+    "source" => &it.listed.price.source,
+    "origin" => if it.is_entered() { "entered" } else { "shipped" },
+    "marks" => it.marks.iter().map(words::word).collect::<Vec<_>>().join(" "),
+    "own_effective_price" => it.ours.as_ref().map(|ours| ours.per_hour),
+    "own_currency" => it.own_currency.as_ref(),
 }
 
 /// Whether whoever looks may change the list at once, or only propose to.

@@ -25,7 +25,7 @@ use axum::extract::State;
 use chrono::NaiveDate;
 use sqlx::PgConnection;
 
-use super::csv::{self, Cell, Record};
+use super::csv;
 use super::error::Result;
 use super::extract::{CurrentUser, Db, Now};
 use super::format::Format;
@@ -127,32 +127,16 @@ pub async fn index(
     if format == Format::Csv { csv::answer("scenarios", &list) } else { respond::json(&list) }
 }
 
-impl Record for Line {
-    const COLUMNS: &'static [&'static str] = &[
-        "scenario",
-        "name",
-        "version",
-        "months",
-        "cheapest",
-        "cost_per_productive_gpu_hour",
-        "currency",
-        "owner",
-        "saved_by",
-        "saved_at",
-    ];
-
-    fn cells(&self) -> Vec<Cell<'_>> {
-        vec![
-            Cell::Number(self.scenario.into()),
-            Cell::text(self.name.as_str()),
-            Cell::Number(self.version.into()),
-            Cell::Number(self.months.into()),
-            self.headline.cheapest.as_deref().map_or(Cell::Empty, Cell::text),
-            self.headline.cost_per_hour.map_or(Cell::Empty, Cell::Number),
-            Cell::text(self.currency.as_str()),
-            Cell::text(self.owner.as_str()),
-            Cell::text(self.saved_by.as_str()),
-            Cell::text(self.saved_at.to_rfc3339()),
-        ]
-    }
+csv::record! {
+    |it: Line|
+    "scenario" => it.scenario,
+    "name" => &it.name,
+    "version" => i64::from(it.version),
+    "months" => it.months,
+    "cheapest" => &it.headline.cheapest,
+    "cost_per_productive_gpu_hour" => it.headline.cost_per_hour,
+    "currency" => it.currency.as_str(),
+    "owner" => &it.owner,
+    "saved_by" => &it.saved_by,
+    "saved_at" => it.saved_at.to_rfc3339(),
 }

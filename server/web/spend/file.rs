@@ -1,8 +1,7 @@
 //! Spend as a table for a spreadsheet: a line a group, or a line a group within a group.
 
-use crate::money::{Decimal, Money};
 use crate::report::{Group, Spend};
-use crate::web::csv::{self, Cell, Record};
+use crate::web::csv;
 use crate::web::error::Result;
 
 /// A group of an answer with one level.
@@ -12,6 +11,12 @@ struct Line<'a>(&'a Group);
 struct InnerLine<'a> {
     group: &'a Group,
     inside: Option<&'a Group>,
+}
+
+impl<'a> InnerLine<'a> {
+    fn figures(&self) -> &'a Group {
+        self.inside.unwrap_or(self.group)
+    }
 }
 
 pub(super) fn csv(name: &str, spend: &Spend) -> Result {
@@ -29,66 +34,32 @@ pub(super) fn csv(name: &str, spend: &Spend) -> Result {
     csv::answer(name, &lines)
 }
 
-fn number<'a>(number: Option<Decimal>) -> Cell<'a> {
-    number.map_or(Cell::Empty, Cell::Number)
+csv::record! {
+    |it: Line<'_>|
+    "key" => &it.0.key,
+    "label" => &it.0.label,
+    "cost" => it.0.cost.amount,
+    "currency" => &it.0.cost.currency,
+    "accelerator_hours" => it.0.accelerator_hours,
+    "owned_hours" => it.0.owned_hours,
+    "share" => it.0.share,
+    "previous" => it.0.previous.as_ref().map(|previous| previous.amount),
+    "cost_per_accelerator_hour" => it.0.cost_per_accelerator_hour,
+    "cost_per_owned_hour" => it.0.cost_per_owned_hour,
 }
 
-fn named(group: &Group) -> [Cell<'_>; 2] {
-    [group.key.as_deref().map_or(Cell::Empty, Cell::text), Cell::text(group.label.as_str())]
-}
-
-fn figures(group: &Group) -> [Cell<'_>; 8] {
-    let amount = |money: &Money| money.amount;
-    [
-        Cell::Number(group.cost.amount),
-        Cell::text(group.cost.currency.as_str()),
-        Cell::Number(group.accelerator_hours),
-        Cell::Number(group.owned_hours),
-        number(group.share),
-        number(group.previous.as_ref().map(amount)),
-        number(group.cost_per_accelerator_hour),
-        number(group.cost_per_owned_hour),
-    ]
-}
-
-impl Record for Line<'_> {
-    const COLUMNS: &'static [&'static str] = &[
-        "key",
-        "label",
-        "cost",
-        "currency",
-        "accelerator_hours",
-        "owned_hours",
-        "share",
-        "previous",
-        "cost_per_accelerator_hour",
-        "cost_per_owned_hour",
-    ];
-
-    fn cells(&self) -> Vec<Cell<'_>> {
-        named(self.0).into_iter().chain(figures(self.0)).collect()
-    }
-}
-
-impl Record for InnerLine<'_> {
-    const COLUMNS: &'static [&'static str] = &[
-        "key",
-        "label",
-        "then_key",
-        "then_label",
-        "cost",
-        "currency",
-        "accelerator_hours",
-        "owned_hours",
-        "share",
-        "previous",
-        "cost_per_accelerator_hour",
-        "cost_per_owned_hour",
-    ];
-
-    fn cells(&self) -> Vec<Cell<'_>> {
-        let inside = self.inside.map_or([Cell::Empty, Cell::Empty], named);
-        let figures = figures(self.inside.unwrap_or(self.group));
-        named(self.group).into_iter().chain(inside).chain(figures).collect()
-    }
+csv::record! {
+    |it: InnerLine<'_>|
+    "key" => &it.group.key,
+    "label" => &it.group.label,
+    "then_key" => it.inside.map(|inside| &inside.key),
+    "then_label" => it.inside.map(|inside| &inside.label),
+    "cost" => it.figures().cost.amount,
+    "currency" => &it.figures().cost.currency,
+    "accelerator_hours" => it.figures().accelerator_hours,
+    "owned_hours" => it.figures().owned_hours,
+    "share" => it.figures().share,
+    "previous" => it.figures().previous.as_ref().map(|previous| previous.amount),
+    "cost_per_accelerator_hour" => it.figures().cost_per_accelerator_hour,
+    "cost_per_owned_hour" => it.figures().cost_per_owned_hour,
 }

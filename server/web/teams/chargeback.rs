@@ -5,7 +5,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 
-use super::super::csv::{self, Cell, Record};
+use super::super::csv::{self, InCurrency};
 use super::super::error::Result;
 use super::super::extract::{CurrentUser, Db, Query};
 use super::super::format::{File, Format};
@@ -15,7 +15,7 @@ use super::super::table::{self, Head};
 use super::super::{Access, choices, filters, paths, respond};
 use crate::accounts::Viewer;
 use crate::exchange;
-use crate::money::{Currency, Decimal};
+use crate::money::Currency;
 use crate::period::Period;
 use crate::report::{self, Answers, Chargeback, Completeness, Filter, Grouping, SortBy, TeamLine};
 
@@ -50,7 +50,7 @@ pub async fn show(
         Format::Json => respond::json(&it),
         Format::Csv => {
             let currency = it.whole.data_status.currency.as_ref();
-            let lines: Vec<_> = it.teams.iter().map(|team| Line { team, currency }).collect();
+            let lines = InCurrency::all(&it.teams, currency);
             csv::answer(&format!("chargeback-{period}"), &lines)
         }
         Format::Html => {
@@ -163,57 +163,24 @@ impl Page {
     }
 }
 
-/// A team, and what its amounts are counted in.
-struct Line<'a> {
-    team: &'a TeamLine,
-    currency: Option<&'a Currency>,
-}
-
-impl Record for Line<'_> {
-    const COLUMNS: &'static [&'static str] = &[
-        "team",
-        "name",
-        "part_of",
-        "direct",
-        "shared",
-        "cost",
-        "share",
-        "previous",
-        "change",
-        "accelerator_hours",
-        "owned_hours",
-        "cost_per_accelerator_hour",
-        "with_teams_inside",
-        "stated_direct",
-        "stated_shared",
-        "stated",
-        "stated_with_teams_inside",
-        "currency",
-    ];
-
-    fn cells(&self) -> Vec<Cell<'_>> {
-        let it = self.team;
-        let number = |number: Option<Decimal>| number.map_or(Cell::Empty, Cell::Number);
-        let text = |text: &Option<String>| text.clone().map_or(Cell::Empty, Cell::text);
-        vec![
-            text(&it.team),
-            Cell::text(it.name.as_str()),
-            text(&it.part_of),
-            Cell::Number(it.direct),
-            Cell::Number(it.shared),
-            Cell::Number(it.figures.cost),
-            number(it.figures.share),
-            Cell::Number(it.figures.previous),
-            Cell::Number(it.figures.change),
-            Cell::Number(it.figures.accelerator_hours),
-            Cell::Number(it.figures.owned_hours),
-            number(it.figures.cost_per_accelerator_hour),
-            number(it.with_teams_inside),
-            Cell::Number(it.stated.direct),
-            Cell::Number(it.stated.shared),
-            Cell::Number(it.stated.total),
-            number(it.stated_with_teams_inside),
-            self.currency.map_or(Cell::Empty, |currency| Cell::text(currency.as_str())),
-        ]
-    }
+csv::record! {
+    |it: InCurrency<'_, TeamLine>|
+    "team" => &it.row.team,
+    "name" => &it.row.name,
+    "part_of" => &it.row.part_of,
+    "direct" => it.row.direct,
+    "shared" => it.row.shared,
+    "cost" => it.row.figures.cost,
+    "share" => it.row.figures.share,
+    "previous" => it.row.figures.previous,
+    "change" => it.row.figures.change,
+    "accelerator_hours" => it.row.figures.accelerator_hours,
+    "owned_hours" => it.row.figures.owned_hours,
+    "cost_per_accelerator_hour" => it.row.figures.cost_per_accelerator_hour,
+    "with_teams_inside" => it.row.with_teams_inside,
+    "stated_direct" => it.row.stated.direct,
+    "stated_shared" => it.row.stated.shared,
+    "stated" => it.row.stated.total,
+    "stated_with_teams_inside" => it.row.stated_with_teams_inside,
+    "currency" => it.currency,
 }

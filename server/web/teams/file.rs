@@ -1,9 +1,8 @@
 //! A team's page as a table for a spreadsheet: a line a group of each breakdown. The lines of what is direct by one
 //! dimension, and those of shared costs, sum to the total.
 
-use crate::money::Decimal;
 use crate::report::{Group, Grouping, TeamReport};
-use crate::web::csv::{self, Cell, Record};
+use crate::web::csv;
 use crate::web::error::Result;
 
 struct Line<'a> {
@@ -22,36 +21,17 @@ pub(super) fn csv(it: &TeamReport) -> Result {
     csv::answer(&format!("team-{}-{}", it.who.team, it.period), &lines)
 }
 
-impl Record for Line<'_> {
-    const COLUMNS: &'static [&'static str] = &[
-        "part",
-        "by",
-        "key",
-        "label",
-        "cost",
-        "currency",
-        "share",
-        "previous",
-        "accelerator_hours",
-        "owned_hours",
-        "cost_per_accelerator_hour",
-    ];
-
-    fn cells(&self) -> Vec<Cell<'_>> {
-        let number = |number: Option<Decimal>| number.map_or(Cell::Empty, Cell::Number);
-        let group = self.group;
-        vec![
-            Cell::text(self.part),
-            Cell::text(self.by.to_string()),
-            group.key.as_deref().map_or(Cell::Empty, Cell::text),
-            Cell::text(group.label.as_str()),
-            Cell::Number(group.cost.amount),
-            Cell::text(group.cost.currency.as_str()),
-            number(group.share),
-            number(group.previous.as_ref().map(|previous| previous.amount)),
-            Cell::Number(group.accelerator_hours),
-            Cell::Number(group.owned_hours),
-            number(group.cost_per_accelerator_hour),
-        ]
-    }
+csv::record! {
+    |it: Line<'_>|
+    "part" => it.part,
+    "by" => it.by.to_string(),
+    "key" => &it.group.key,
+    "label" => &it.group.label,
+    "cost" => it.group.cost.amount,
+    "currency" => &it.group.cost.currency,
+    "share" => it.group.share,
+    "previous" => it.group.previous.as_ref().map(|previous| previous.amount),
+    "accelerator_hours" => it.group.accelerator_hours,
+    "owned_hours" => it.group.owned_hours,
+    "cost_per_accelerator_hour" => it.group.cost_per_accelerator_hour,
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 
-use super::super::csv::{self, Cell, Record};
+use super::super::csv;
 use super::super::error::Result;
 use super::super::extract::{CurrentUser, Db, Query};
 use super::super::format::{File, Format};
@@ -16,7 +16,7 @@ use super::{TAKES, seen};
 use crate::config::{BaseUrl, Settings};
 use crate::exchange;
 use crate::money::{Currency, Decimal};
-use crate::period::{BillingMonth, Period};
+use crate::period::Period;
 use crate::report::{
     self, Answers, Cause, Restated, StatedLine, StatedPart, Statement, TeamStatement, Weighed, stated_until,
 };
@@ -322,7 +322,7 @@ const WEIGHTS: [(&str, &str); 8] = [
 
 /// A line for a spreadsheet: something direct, a part of a shared cost, or all of it.
 struct Line<'a> {
-    it: &'a Statement,
+    statement: &'a Statement,
     what: What<'a>,
 }
 
@@ -338,102 +338,103 @@ fn lines(it: &Statement) -> Vec<Line<'_>> {
         direct.chain(of.shared.iter().map(move |part| What::Shared(of, part)))
     }
     // One that nothing is charged by has its total, too.
-    it.teams.iter().flat_map(of_team).chain([What::Total]).map(|what| Line { it, what }).collect()
+    it.teams.iter().flat_map(of_team).chain([What::Total]).map(|what| Line { statement: it, what }).collect()
 }
 
-impl Record for Line<'_> {
-    const COLUMNS: &'static [&'static str] = &[
-        "team",
-        "part",
-        "label",
-        "project",
-        "experiment",
-        "accelerator_hours",
-        "owned_hours",
-        "month",
-        "pool",
-        "pool_part",
-        "pool_total",
-        "split",
-        "weighs",
-        "weight_made_of",
-        "weight",
-        "sum_of_weights",
-        "by_way_of",
-        "share",
-        "amount",
-        "currency",
-        "team_name",
-        "cost_centre",
-        "period",
-        "cost",
-        "state",
-        "ledger_step",
-        "restated_difference",
-        "restated_since",
-        "restated_by",
-    ];
-
-    fn cells(&self) -> Vec<Cell<'_>> {
-        let text = |text: &'_ Option<String>| text.clone().map_or(Cell::Empty, Cell::text);
-        let month = |month: BillingMonth| Cell::text(month.to_string());
-        let empty = |cells: usize| std::iter::repeat_n(Cell::Empty, cells);
-        let Line { it, what } = self;
-        let (of, amount) = match what {
-            What::Direct(of, line) => (Some(of), line.amount),
-            What::Shared(of, part) => (Some(of), part.amount),
-            What::Total => (None, it.total.as_ref().map(|total| total.amount).unwrap_or_default()),
-        };
-        let mut cells = vec![of.map_or(Cell::Empty, |of| Cell::text(of.team.as_str()))];
-        match what {
-            What::Direct(_, line) => {
-                cells.extend([Cell::text("direct"), Cell::text(line.label.as_str())]);
-                cells.extend([text(&line.project), text(&line.experiment)]);
-                cells.extend([line.accelerator_hours, line.owned_hours].map(Cell::Number));
-                cells.extend(empty(11));
-            }
-            What::Shared(_, part) => {
-                cells.extend([Cell::text("shared"), Cell::text(part.name.as_str())]);
-                cells.extend(empty(4));
-                cells.extend([month(part.month), Cell::text(part.pool.as_str()), text(&part.part)]);
-                cells.extend([Cell::Number(part.total), Cell::text(part.split.as_str())]);
-                cells.extend([
-                    Cell::text(part.weighs.as_str()),
-                    Cell::text(part.made_of(|amount| amount.normalize().to_string())),
-                ]);
-                cells.push(part.weight.map_or(Cell::Empty, Cell::Number));
-                cells.extend([Cell::Number(part.sum_of_weights), Cell::text(part.ways())]);
-                cells.push(Cell::Number(part.share));
-            }
-            What::Total => {
-                cells.extend([Cell::text("total"), Cell::text("Total")]);
-                cells.extend(empty(2));
-                cells.push(Cell::Number(it.teams.iter().map(TeamStatement::hours).sum()));
-                cells.push(Cell::Number(it.teams.iter().map(TeamStatement::owned_hours).sum()));
-                cells.extend(empty(11));
-            }
+impl<'a> Line<'a> {
+    fn part(&self) -> &'static str {
+        match self.what {
+            What::Direct(..) => "direct",
+            What::Shared(..) => "shared",
+            What::Total => "total",
         }
-        let currency = it.data_status.currency.as_ref();
-        cells.extend([
-            Cell::Number(amount),
-            currency.map_or(Cell::Empty, |currency| Cell::text(currency.as_str())),
-            Cell::text(of.map_or(it.who.name.as_str(), |of| of.name.as_str())),
-            of.map_or(Cell::Empty, |of| text(&of.cost_centre)),
-            Cell::text(it.period.to_string()),
-            Cell::text(it.data_status.cost.to_string()),
-            Cell::text(it.state.as_str()),
-            Cell::Number(it.data_status.sequence.into()),
-        ]);
-        let is_told = matches!(what, What::Total) && !it.restated.is_empty();
-        if is_told {
-            let joined = |of: fn(&Restated) -> String| {
-                Cell::text(it.restated.iter().map(of).collect::<Vec<_>>().join("; "))
-            };
-            cells.push(Cell::Number(it.restated.iter().map(|it| it.difference).sum()));
-            cells.extend([joined(Restated::since), joined(Restated::by)]);
-        } else {
-            cells.extend(empty(3));
-        }
-        cells
     }
+
+    fn label(&self) -> &'a str {
+        match self.what {
+            What::Direct(_, line) => &line.label,
+            What::Shared(_, part) => &part.name,
+            What::Total => "Total",
+        }
+    }
+
+    fn amount(&self) -> Decimal {
+        match self.what {
+            What::Direct(_, line) => line.amount,
+            What::Shared(_, part) => part.amount,
+            What::Total => self.statement.total.as_ref().map(|total| total.amount).unwrap_or_default(),
+        }
+    }
+
+    /// Hours of what is direct, and of all teams; a part of a shared cost has none.
+    fn hours(
+        &self,
+        of: fn(&StatedLine) -> Decimal,
+        of_team: fn(&TeamStatement) -> Decimal,
+    ) -> Option<Decimal> {
+        match self.what {
+            What::Direct(_, line) => Some(of(line)),
+            What::Shared(..) => None,
+            What::Total => Some(self.statement.teams.iter().map(of_team).sum()),
+        }
+    }
+
+    /// Whose it is; none of the total.
+    fn team(&self) -> Option<&'a TeamStatement> {
+        match self.what {
+            What::Direct(of, _) | What::Shared(of, _) => Some(of),
+            What::Total => None,
+        }
+    }
+
+    fn direct(&self) -> Option<&'a StatedLine> {
+        if let What::Direct(_, line) = self.what { Some(line) } else { None }
+    }
+
+    fn shared(&self) -> Option<&'a StatedPart> {
+        if let What::Shared(_, part) = self.what { Some(part) } else { None }
+    }
+
+    /// What changed since: beside the total, where something did.
+    fn restated(&self) -> Option<&'a [Restated]> {
+        let it = &self.statement.restated;
+        (matches!(self.what, What::Total) && !it.is_empty()).then_some(it)
+    }
+}
+
+fn joined(restated: &[Restated], of: fn(&Restated) -> String) -> String {
+    restated.iter().map(of).collect::<Vec<_>>().join("; ")
+}
+
+csv::record! {
+    |it: Line<'_>|
+    "team" => it.team().map(|of| &of.team),
+    "part" => it.part(),
+    "label" => it.label(),
+    "project" => it.direct().and_then(|line| line.project.as_deref()),
+    "experiment" => it.direct().and_then(|line| line.experiment.as_deref()),
+    "accelerator_hours" => it.hours(|line| line.accelerator_hours, TeamStatement::hours),
+    "owned_hours" => it.hours(|line| line.owned_hours, TeamStatement::owned_hours),
+    "month" => it.shared().map(|part| part.month),
+    "pool" => it.shared().map(|part| &part.pool),
+    "pool_part" => it.shared().and_then(|part| part.part.as_deref()),
+    "pool_total" => it.shared().map(|part| part.total),
+    "split" => it.shared().map(|part| part.split.as_str()),
+    "weighs" => it.shared().map(|part| part.weighs.as_str()),
+    "weight_made_of" => it.shared().map(|part| part.made_of(|amount| amount.normalize().to_string())),
+    "weight" => it.shared().and_then(|part| part.weight),
+    "sum_of_weights" => it.shared().map(|part| part.sum_of_weights),
+    "by_way_of" => it.shared().map(StatedPart::ways),
+    "share" => it.shared().map(|part| part.share),
+    "amount" => it.amount(),
+    "currency" => it.statement.data_status.currency.as_ref(),
+    "team_name" => it.team().map_or(&it.statement.who.name, |of| &of.name),
+    "cost_centre" => it.team().and_then(|of| of.cost_centre.as_deref()),
+    "period" => it.statement.period.to_string(),
+    "cost" => it.statement.data_status.cost.to_string(),
+    "state" => it.statement.state.as_str(),
+    "ledger_step" => it.statement.data_status.sequence,
+    "restated_difference" => it.restated().map(|them| them.iter().map(|it| it.difference).sum::<Decimal>()),
+    "restated_since" => it.restated().map(|them| joined(them, Restated::since)),
+    "restated_by" => it.restated().map(|them| joined(them, Restated::by)),
 }

@@ -14,7 +14,7 @@ use askama::Template;
 use serde::ser::SerializeStruct as _;
 use serde::{Serialize, Serializer};
 
-use super::super::csv::{self, Cell, Record};
+use super::super::csv;
 use super::super::error::{Error, Result};
 use super::super::extract::{Db, Now, Query};
 use super::super::format::File;
@@ -203,21 +203,14 @@ impl Serialize for Row {
 /// A row as a table has it.
 struct Line<'a>(&'a Row, &'a Currency);
 
-impl Record for Line<'_> {
-    const COLUMNS: &'static [&'static str] = &["figure", "value", "unit", "currency", "formula", "terms"];
-
-    fn cells(&self) -> Vec<Cell<'_>> {
-        let Self(Row { name, figure }, currency) = self;
-        let terms: Vec<String> = figure.terms.iter().map(|it| said_term(it, currency)).collect();
-        vec![
-            Cell::text(name.as_str()),
-            figure.value.map_or(Cell::Empty, Cell::Number),
-            Cell::text(unit(figure)),
-            Cell::text(currency.as_str()),
-            Cell::text(figure.formula),
-            Cell::text(terms.join("; ")),
-        ]
-    }
+csv::record! {
+    |it: Line<'_>|
+    "figure" => &it.0.name,
+    "value" => it.0.figure.value,
+    "unit" => unit(&it.0.figure),
+    "currency" => it.1,
+    "formula" => it.0.figure.formula,
+    "terms" => it.0.figure.terms.iter().map(|term| said_term(term, it.1)).collect::<Vec<_>>().join("; "),
 }
 
 /// `money-per-hour`, as JSON has it.

@@ -4,7 +4,7 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 use serde::Serialize;
 
-use super::super::super::csv::{self, Cell, Record};
+use super::super::super::csv;
 use super::super::super::format::File;
 use super::super::super::respond;
 use super::super::address::Base;
@@ -94,20 +94,14 @@ fn row<'a>(answer: &'a Answer, (at, option): (usize, &'a OptionAnswer), line: &'
     }
 }
 
-impl Record for Row<'_> {
-    const COLUMNS: &'static [&'static str] =
-        &["option", "supplier", "serves", "line", "cost", "currency", "formula", "is_cheapest"];
-
-    fn cells(&self) -> Vec<Cell<'_>> {
-        vec![
-            Cell::text(self.option),
-            Cell::text(self.supplier),
-            Cell::text(&self.serves),
-            Cell::text(self.line),
-            Cell::Number(self.cost),
-            Cell::text(self.currency.as_str()),
-            Cell::text(self.formula),
-            Cell::text(if self.is_cheapest { "yes" } else { "no" }),
-        ]
-    }
+csv::record! {
+    |it: Row<'_>|
+    "option" => it.option,
+    "supplier" => it.supplier,
+    "serves" => &it.serves,
+    "line" => it.line,
+    "cost" => it.cost,
+    "currency" => it.currency,
+    "formula" => it.formula,
+    "is_cheapest" => it.is_cheapest,
 }
