@@ -77,10 +77,15 @@ impl<'a> PointCollection<'a, (f64, f64)> for &'a Mark<'_> {
 
 impl Drawable<Svg<'_>> for Mark<'_> {
     fn draw<I: Iterator<Item = BackendCoord>>(&self, points: I, svg: &mut Svg<'_>, _: (u32, u32)) -> Drawn {
-        let mut points = points;
+        self.write(points, svg.out).map_err(DrawingErrorKind::DrawingError)
+    }
+}
+
+impl Mark<'_> {
+    /// Writes the element, with its points where they are drawn.
+    fn write(&self, mut points: impl Iterator<Item = BackendCoord>, out: &mut String) -> fmt::Result {
         let mut point = || points.next().unwrap_or_default();
-        let out = &mut *svg.out;
-        let written = match self {
+        match self {
             Self::Box { class, title, .. } => {
                 let (a, b) = (point(), point());
                 let (x, y) = (a.0.min(b.0), a.1.min(b.1));
@@ -97,12 +102,11 @@ impl Drawable<Svg<'_>> for Mark<'_> {
                 writeln!(out, "<line class=\"{class}\" x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\"/>")
             }
             Self::Path { class, title, .. } => {
-                let points: String = points.map(|(x, y)| format!("{x},{y} ")).collect();
-                let title = escape(title);
-                writeln!(
-                    out,
-                    "<polyline class=\"{class}\" points=\"{points}\"><title>{title}</title></polyline>"
-                )
+                write!(out, "<polyline class=\"{class}\" points=\"")?;
+                for (x, y) in points {
+                    write!(out, "{x},{y} ")?;
+                }
+                writeln!(out, "\"><title>{}</title></polyline>", escape(title))
             }
             Self::Dot { title, .. } => {
                 let ((x, y), title) = (point(), escape(title));
@@ -118,8 +122,7 @@ impl Drawable<Svg<'_>> for Mark<'_> {
             }
             Self::Open { class } => write!(out, "<g class=\"{class}\">"),
             Self::Close => writeln!(out, "</g>"),
-        };
-        written.map_err(DrawingErrorKind::DrawingError)
+        }
     }
 }
 
