@@ -146,26 +146,21 @@ impl<'a> From<&'a Option<String>> for Cell<'a> {
 
 /// The rows as a file named `name.csv`.
 pub fn answer<'a, R: Record + 'a>(name: &str, rows: impl IntoIterator<Item = &'a R>) -> Result {
-    let body = write(rows).map_err(|error| anyhow::Error::new(error).context("a table was not written"))?;
-    Ok(file(name, body.into()))
+    answer_of_written(name, write_rows(rows, true))
 }
 
-/// Texts as a file named `name.csv`, for rows whose columns are known only when they are asked for.
+/// Texts as a file named `name.csv`, for rows whose columns are known only when they are asked for: the first row is their
+/// names.
 pub fn answer_of_texts<'a>(
     name: &str,
-    columns: &[&str],
-    rows: impl IntoIterator<Item = Vec<&'a str>>,
+    rows: impl IntoIterator<Item: IntoIterator<Item = &'a str>>,
 ) -> Result {
-    let write = || -> Result<Vec<u8>, ::csv::Error> {
-        let mut writer = ::csv::Writer::from_writer(Vec::new());
-        writer.write_record(columns)?;
-        for row in rows {
-            let cells: Vec<Cell<'_>> = row.into_iter().map(|text| Cell::Text(text.into())).collect();
-            writer.write_record(cells.iter().map(Cell::written))?;
-        }
-        writer.into_inner().map_err(|error| error.into_error().into())
-    };
-    let body = write().map_err(|error| anyhow::Error::new(error).context("a table was not written"))?;
+    let rows = rows.into_iter().map(|row| row.into_iter().map(|text| Cell::Text(text.into())).collect());
+    answer_of_written(name, write_cells(rows))
+}
+
+fn answer_of_written(name: &str, written: Result<Vec<u8>, ::csv::Error>) -> Result {
+    let body = written.map_err(|error| anyhow::Error::new(error).context("a table was not written"))?;
     Ok(file(name, body.into()))
 }
 
@@ -199,22 +194,19 @@ fn file(name: &str, body: Body) -> Response {
     response
 }
 
-/// The table as text, for pages and for the command line.
-pub fn write<'a, R: Record + 'a>(rows: impl IntoIterator<Item = &'a R>) -> Result<Vec<u8>, ::csv::Error> {
-    write_rows(rows, true)
-}
-
 /// A part of a long table: the names of the columns stand before the first.
 pub fn write_rows<'a, R: Record + 'a>(
     rows: impl IntoIterator<Item = &'a R>,
     has_names: bool,
 ) -> Result<Vec<u8>, ::csv::Error> {
+    let names = has_names.then(|| R::COLUMNS.iter().map(|name| Cell::from(*name)).collect());
+    write_cells(names.into_iter().chain(rows.into_iter().map(R::cells)))
+}
+
+fn write_cells<'a>(rows: impl Iterator<Item = Vec<Cell<'a>>>) -> Result<Vec<u8>, ::csv::Error> {
     let mut writer = ::csv::Writer::from_writer(Vec::new());
-    if has_names {
-        writer.write_record(R::COLUMNS)?;
-    }
-    for row in rows {
-        writer.write_record(row.cells().iter().map(Cell::written))?;
+    for cells in rows {
+        writer.write_record(cells.iter().map(Cell::written))?;
     }
     writer.into_inner().map_err(|error| error.into_error().into())
 }
@@ -241,7 +233,7 @@ mod tests {
             Line("@sum(a1)", "1"),
             Line("\tx", "1"),
         ];
-        let text = String::from_utf8(write(&rows).unwrap()).unwrap();
+        let text = String::from_utf8(write_rows(&rows, true).unwrap()).unwrap();
         insta::assert_snapshot!(text, @r#"
         team,cost
         "nlp, research",-12.50

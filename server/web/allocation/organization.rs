@@ -138,10 +138,11 @@ pub async fn index(path: paths::Organization, format: Format, layout: Layout, mu
         }
         Format::Csv => {
             let rows = rows_of(&configuration, sheet);
-            let cells = rows
+            let texts = rows
                 .iter()
                 .map(|(_, row)| sheet.columns().iter().map(|column| row[column].as_str()).collect());
-            csv::answer_of_texts(sheet.as_str(), sheet.columns(), cells)
+            let names = sheet.columns().to_vec();
+            csv::answer_of_texts(sheet.as_str(), std::iter::once(names).chain(texts))
         }
     }
 }

@@ -133,9 +133,7 @@ pub async fn index(
         }
         Format::Csv => {
             let rows = write_file(kind, entries.iter().map(|(_, entry)| *entry));
-            let columns: Vec<&str> = kind.fields().iter().map(|field| field.name).collect();
-            let cells = rows.iter().skip(1).map(|row| row.iter().map(String::as_str).collect());
-            csv::answer_of_texts(kind.as_str(), &columns, cells)
+            csv::answer_of_texts(kind.as_str(), rows.iter().map(|row| row.iter().map(String::as_str)))
         }
     }
 }
