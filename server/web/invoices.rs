@@ -17,7 +17,7 @@ use super::{filters, paths, respond};
 use crate::accounts::Viewer;
 use crate::audit::Actor;
 use crate::ledger::{self, NewInvoice};
-use crate::money::Money;
+use crate::money::{Decimal, Money};
 use crate::period::{BillingMonth, Period};
 
 use crate::report::{
@@ -34,6 +34,16 @@ struct Page {
     period: Period,
     it: Reconciliation,
     fields: Fields,
+}
+
+/// A row that sums the lines of one kind.
+struct Subtotal {
+    label: &'static str,
+    in_files: Decimal,
+    in_ledger: Decimal,
+    tax: Decimal,
+    /// What its lines were invoiced, and by how much that differs, is then that of the total.
+    has_invoice: bool,
 }
 
 /// The month that was billed last, or this one.
@@ -177,6 +187,32 @@ impl Page {
     fn lines_of(&self, total: &ReconciledTotal) -> impl Iterator<Item = &ReconciledLine> {
         let currency = &total.in_ledger.currency;
         self.it.lines.iter().filter(move |line| line.in_ledger.currency == *currency)
+    }
+
+    /// Lines with an invoice, those that lack one and our own, summed apart: only where all of a row has an invoice do its
+    /// columns subtract. None where all lines are of one kind, which the total sums.
+    fn subtotals(&self, total: &ReconciledTotal) -> Vec<Subtotal> {
+        let kinds: [(&str, fn(&ReconciledLine) -> bool); 3] = [
+            ("With invoice", |line| line.invoiced.is_some()),
+            ("No invoice yet", |line| line.agreement == Agreement::NoInvoice),
+            ("On-prem, no invoice needed", |line| line.agreement == Agreement::Own),
+        ];
+        let mut subtotals = Vec::new();
+        for (label, is_of_kind) in kinds {
+            let lines: Vec<_> = self.lines_of(total).filter(|line| is_of_kind(line)).collect();
+            if lines.is_empty() {
+                continue;
+            }
+            let sum = |amount: fn(&ReconciledLine) -> Decimal| lines.iter().map(|line| amount(line)).sum();
+            subtotals.push(Subtotal {
+                label,
+                in_files: sum(|line| line.in_files.amount),
+                in_ledger: sum(|line| line.in_ledger.amount),
+                tax: sum(|line| line.tax.amount),
+                has_invoice: lines.iter().all(|line| line.invoiced.is_some()),
+            });
+        }
+        if subtotals.len() > 1 { subtotals } else { Vec::new() }
     }
 
     /// What an invoice can be entered for; those that lack one first.
