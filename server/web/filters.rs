@@ -176,6 +176,9 @@ pub fn bar(share: impl Bare<Decimal>, _: &dyn Values) -> Result<String> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delta {
     pub amount: Decimal,
+    /// The difference of both as they are shown, in cents. Where a row shows both, a difference that is rounded on its own
+    /// is a cent off when both have digits beyond cents: 0.005 and 0.015 show 0.00 and 0.02.
+    pub shown: Decimal,
     /// The change as a part of what was before. `None` when nothing was, or less than nothing.
     pub ratio: Option<Decimal>,
 }
@@ -185,12 +188,22 @@ impl Delta {
         let (now, before) = (now.bare(), before.bare());
         let amount = now - before;
         let is_growth = !before.is_zero() && !before.is_negative();
-        Self { amount, ratio: is_growth.then(|| amount.divide(before, 6)).flatten() }
+        let ratio = is_growth.then(|| amount.divide(before, 6)).flatten();
+        Self { amount, shown: now.round(2) - before.round(2), ratio }
     }
 
     /// `rise`, `fall` or `same`.
     pub fn class(&self) -> &'static str {
         direction_of(self.amount)
+    }
+
+    /// Beside both, so that the row subtracts to the cent: `+1,204.10`, `−3.00`, `0.00` for less than a cent, `–`.
+    pub fn beside(&self) -> String {
+        if self.shown.is_zero() && self.amount.is_zero() {
+            return "–".to_owned();
+        }
+        let sign = if direction_of(self.shown) == "rise" { "+" } else { "" };
+        format!("{sign}{}", grouped(self.shown.round(2)))
     }
 
     /// `+1,204.10 (+12.3%)`, `−3.00`, `unchanged`.
@@ -282,6 +295,19 @@ mod tests {
             ("-999999.999", "−1,000,000.00"),
         ] {
             assert_eq!(figure(decimal(amount), 2), text, "{amount}");
+        }
+    }
+
+    #[test]
+    fn a_difference_beside_both_figures_subtracts_to_the_cent() {
+        for (now, before, text) in [
+            ("0.015", "0.005", "+0.02"),
+            ("0.005", "0.015", "−0.02"),
+            ("1204.1", "0", "+1,204.10"),
+            ("7.004", "7.001", "0.00"),
+            ("-3", "-3.00", "–"),
+        ] {
+            assert_eq!(Delta::between(decimal(now), decimal(before)).beside(), text, "{now} {before}");
         }
     }
 
