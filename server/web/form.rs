@@ -65,6 +65,12 @@ pub fn amount(text: &str) -> Option<Decimal> {
     }
 }
 
+/// What to type where a text is no count: below 0 it is a number all the same, and “a whole number” would not say what is wrong.
+pub fn not_a_count(text: &str, otherwise: &'static str) -> &'static str {
+    let is_below_zero = amount(text).is_some_and(|it| it.is_negative());
+    if is_below_zero { "enter 0 or a higher whole number" } else { otherwise }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -177,7 +177,10 @@ async fn the_address_is_the_state(db: PgPool) {
     let leased = format!("/scenarios/templates/ten-nodes?set={tenure}/nodes=leased&set={tenure}/price=9500");
     let page = finance.get(&leased).await;
     let text = html::text(&page.body, "#answer");
-    assert!(text.contains("They depend on: Nodes are, The offer: ten nodes: bought → leased."), "{text}");
+    assert!(
+        text.contains("They depend on: Nodes are, The offer: ten nodes: bought → leased monthly."),
+        "{text}"
+    );
     assert_eq!(html::texts(&page.body, ".chips li"), ["Lease, The offer: ten nodes: 9500 × remove"]);
     assert!(text.contains("Lease of nodes 3,420,000.00"), "{text}");
     for (asked, said) in [
@@ -209,6 +212,7 @@ async fn what_cannot_be_computed_with_is_told_beside_its_field(db: PgPool) {
         ("/option/0/place/0/on_demand/path", "cheaper", "Enter a yearly change such as -20%"),
         ("/months", "0", "Enter 1 to 120 months"),
         ("/months", "a year", "Enter a whole number."),
+        ("/months", "-3", "Enter 0 or a higher whole number."),
         ("/currency", "dollars", "Enter an ISO 4217 currency"),
         ("/option/0/name", "", "Enter a name"),
         ("/option/0/place/0/on_demand/date", "soon", "Enter a date"),

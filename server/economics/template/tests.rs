@@ -190,6 +190,7 @@ fn porting_is_repaid_late_and_another_supplier_costs_less() {
     assert_eq!((fallback.option, fallback.if_it_fails), (2, porting + total(2)));
     let parts = [fallback.if_it_works.times(4), fallback.if_it_fails];
     assert_eq!(total(1).round(6), quotient(parts[0] + parts[1], 5.into()).unwrap().round(6));
+    assert!(total(2) < total(1) && total(1) < total(0), "what the note says");
     assert_eq!(compared.cheapest, Some(2));
 }
 

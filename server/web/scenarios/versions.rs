@@ -11,7 +11,7 @@ use super::super::format::Format;
 use super::super::layout::Layout;
 use super::super::{filters, paths, respond};
 use super::edit::tree;
-use super::field::sections;
+use super::field::{Takes, sections};
 use super::scope::seen_by;
 use super::{below, to, words};
 use crate::accounts::Person;
@@ -63,6 +63,16 @@ struct Changed {
     field: String,
     of: Option<String>,
     with: Option<String>,
+    /// What its texts mean.
+    #[serde(skip)]
+    takes: Takes,
+}
+
+impl Changed {
+    /// A text of it as pages have it: choices by their names.
+    fn on_page<'a>(&self, text: &'a str) -> &'a str {
+        self.takes.choice(text).unwrap_or(text)
+    }
 }
 
 impl Page {
@@ -158,7 +168,7 @@ fn beside((of, before): (i64, &Scenario), (with, after): (i64, &Scenario)) -> Co
 
 /// Fields by their names, so that an option that was added before others does not make them differ.
 fn changed(before: &Scenario, after: &Scenario) -> Vec<Changed> {
-    let texts = |scenario: &Scenario| -> Vec<(String, String)> {
+    let texts = |scenario: &Scenario| -> Vec<(String, String, Takes)> {
         let tree = tree(scenario);
         sections(scenario)
             .iter()
@@ -166,23 +176,24 @@ fn changed(before: &Scenario, after: &Scenario) -> Vec<Changed> {
             .map(|(label, field)| {
                 let unit = if field.unit.starts_with('%') { "%" } else { "" };
                 let text = field.takes.to_form(&field.text_in(&tree));
-                (label, if text.is_empty() { text } else { format!("{text}{unit}") })
+                (label, if text.is_empty() { text } else { format!("{text}{unit}") }, field.takes)
             })
             .collect()
     };
     let (before, mut after) = (texts(before), texts(after));
     let mut changed = Vec::new();
-    for (field, of) in before {
+    for (field, of, takes) in before {
         // Of fields that are called alike the first of the one belongs to the first of the other.
-        let at = after.iter().position(|(label, _)| *label == field);
+        let at = after.iter().position(|(label, ..)| *label == field);
         let with = at.map(|at| after.remove(at).1);
         if with.as_ref() != Some(&of) && (with.is_some() || !of.is_empty()) {
-            changed.push(Changed { field, of: Some(of), with });
+            changed.push(Changed { field, of: Some(of), with, takes });
         }
     }
     // What came with nothing in it, or went, says nothing.
-    after.retain(|(_, with)| !with.is_empty());
-    changed.extend(after.into_iter().map(|(field, with)| Changed { field, of: None, with: Some(with) }));
+    after.retain(|(_, with, _)| !with.is_empty());
+    let added = |(field, with, takes)| Changed { field, of: None, with: Some(with), takes };
+    changed.extend(after.into_iter().map(added));
     changed
 }
 

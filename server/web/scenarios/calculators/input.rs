@@ -126,7 +126,7 @@ impl Input {
             Takes::Number | Takes::Price | Takes::Percent => {
                 "enter a number with a decimal point, such as 2.89"
             }
-            Takes::Whole => "enter a whole number",
+            Takes::Whole => form::not_a_count(text, "enter a whole number"),
             Takes::OneOf(_) | Takes::Accelerator(_) | Takes::Text => "choose one of the options",
             Takes::Currency => "enter a currency such as USD",
         })

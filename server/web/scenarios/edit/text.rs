@@ -31,8 +31,10 @@ impl Takes {
             Self::NumberOrNone | Self::PercentOrNone => {
                 number().map(|it| json!(it)).ok_or("enter a number, or leave it empty")
             }
-            Self::WholeOrNone => whole().map(|it| json!(it)).ok_or("enter a whole number, or leave it empty"),
-            Self::Whole => whole().map(|it| json!(it)).ok_or("enter a whole number"),
+            Self::WholeOrNone => whole()
+                .map(|it| json!(it))
+                .ok_or(form::not_a_count(text, "enter a whole number, or leave it empty")),
+            Self::Whole => whole().map(|it| json!(it)).ok_or(form::not_a_count(text, "enter a whole number")),
             Self::Gpus if text == "best" => Ok(json!("best")),
             Self::Gpus => {
                 whole().map(|it| json!(it)).ok_or("enter a number of GPUs, or best for the cheapest number")
@@ -77,6 +79,14 @@ impl Takes {
             }
             _ => text.to_owned(),
         }
+    }
+}
+
+impl Takes {
+    /// What a choice is called where a page shows it. None: this is no choice of its.
+    pub(in crate::web::scenarios) fn choice(self, word: &str) -> Option<&'static str> {
+        let Self::OneOf(words) = self else { return None };
+        words.iter().find(|(known, _)| *known == word).map(|(_, label)| *label)
     }
 }
 

@@ -31,8 +31,11 @@ impl Page {
             Edit::Set(pointer, text) => {
                 let known = find(&self.sections, pointer).or_else(|| find(before, pointer));
                 let Some((label, field)) = known else { return format!("{pointer}: {text}") };
-                let was = field.takes.to_form(&field.text_in(&self.before));
-                let now = field.takes.to_form(text);
+                let shown = |text: &str| {
+                    let choice = field.takes.choice(text);
+                    choice.map_or_else(|| field.takes.to_form(text), str::to_owned)
+                };
+                let (was, now) = (shown(&field.text_in(&self.before)), shown(text));
                 let unit = if field.unit.starts_with('%') { "%" } else { "" };
                 if was.is_empty() {
                     format!("{label}: {now}{unit}")
