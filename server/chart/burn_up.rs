@@ -2,7 +2,7 @@
 
 use super::Bucket;
 use super::axis::Axis;
-use super::frame::{Area, Drawn, Frame, NARROW, WIDE, count, is_labelled, label_step, position};
+use super::frame::{Area, Drawn, Frame, NARROW, WIDE, count, labelled, position};
 use super::svg::Mark;
 use crate::money::Decimal;
 
@@ -56,7 +56,7 @@ impl BurnUp {
         let draw = |mark: Mark<'_>| plot.draw(&mark);
         let (low, top) = axis.ends();
         let buckets: Vec<Bucket> = self.days.iter().map(|day| day.day.clone()).collect();
-        let every = label_step(&buckets, frame.width() / end);
+        let labelled = labelled(&buckets, frame.width() / end);
         for (place, day) in self.days.iter().enumerate() {
             let (from, to) = (count(place), count(place + 1));
             let title = self.title_of(day);
@@ -76,7 +76,7 @@ impl BurnUp {
                 }
             }
             draw(Mark::Close)?;
-            if is_labelled(&buckets, place, every) {
+            if labelled[place] {
                 let at = [(f64::midpoint(from, to), low)];
                 draw(Mark::Text { class: "label", text: &day.day.label, at, by: (0, 18) })?;
             }

@@ -1,7 +1,7 @@
 //! Stacked columns.
 
 use super::axis::Axis;
-use super::frame::{Area, CHARACTER, Drawn, Frame, NARROW, WIDE, count, is_labelled, label_step, position};
+use super::frame::{Area, CHARACTER, Drawn, Frame, NARROW, WIDE, count, labelled, position};
 use super::svg::Mark;
 use super::{Bucket, Stack};
 use crate::money::Decimal;
@@ -42,7 +42,7 @@ fn draw_marks(stack: &Stack, columns: &[Column], frame: &Frame, area: &Area<'_>)
     let draw = |mark: Mark<'_>| plot.draw(&mark);
     let (low, top) = axis.ends();
 
-    let every = label_step(&stack.buckets, frame.width() / end);
+    let labelled = labelled(&stack.buckets, frame.width() / end);
     for (bucket, (column, (from, to))) in columns.iter().zip(places).enumerate() {
         draw(Mark::Open { class: "column" })?;
         // A field behind the segments answers to the pointer.
@@ -52,7 +52,7 @@ fn draw_marks(stack: &Stack, columns: &[Column], frame: &Frame, area: &Area<'_>)
             draw(Mark::Box { class, title, corners: [(from + gap, ends.0), (to - gap, ends.1)] })?;
         }
         draw(Mark::Close)?;
-        if is_labelled(&stack.buckets, bucket, every) {
+        if labelled[bucket] {
             let text = &stack.buckets[bucket].label;
             draw(Mark::Text { class: "label", text, at: [(f64::midpoint(from, to), low)], by: (0, 18) })?;
         }

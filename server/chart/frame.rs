@@ -155,9 +155,28 @@ pub(super) fn label_class(x: f64, end: f64) -> &'static str {
     }
 }
 
+/// Which columns have their label below them. Years that begin have theirs first, the last of them before all: one that
+/// finds no room at the begin of the axis is understood from the next.
+pub(super) fn labelled(buckets: &[Bucket], per_place: f64) -> Vec<bool> {
+    let every = label_step(buckets, per_place);
+    let length = |at: usize| count(buckets[at].label.chars().count());
+    let (years, others): (Vec<usize>, Vec<usize>) =
+        (0..buckets.len()).partition(|at| buckets[*at].names_year());
+    let others = others.into_iter().filter(|at| is_labelled(buckets, *at, every));
+    let mut shown = vec![false; buckets.len()];
+    for at in years.iter().rev().copied().chain(others) {
+        let has_room = |year: &usize| {
+            let needed = ((length(at) + length(*year)) / 2.0 + 1.0) * CHARACTER;
+            !shown[*year] || count(at.abs_diff(*year)) * per_place >= needed
+        };
+        shown[at] = years.iter().all(has_room);
+    }
+    shown
+}
+
 /// Every how many columns a label fits.
-pub(super) fn label_step(buckets: &[Bucket], per_place: f64) -> usize {
-    let days = buckets.iter().filter(|bucket| !bucket.is_apart);
+fn label_step(buckets: &[Bucket], per_place: f64) -> usize {
+    let days = buckets.iter().filter(|bucket| !bucket.is_apart && !bucket.names_year());
     let longest = days.map(|bucket| bucket.label.chars().count()).max().unwrap_or(1);
     let needed = (count(longest) + 1.0) * CHARACTER;
     [1, 2, 5, 10, 15].into_iter().find(|step| count(*step) * per_place >= needed).unwrap_or(30)
@@ -165,7 +184,7 @@ pub(super) fn label_step(buckets: &[Bucket], per_place: f64) -> usize {
 
 /// 1, 3, 5 … or 1, 5, 10, 15 …, as people count days; what is apart always, and the day before it only
 /// where every day is.
-pub(super) fn is_labelled(buckets: &[Bucket], bucket: usize, every: usize) -> bool {
+fn is_labelled(buckets: &[Bucket], bucket: usize, every: usize) -> bool {
     // Who leaves labels out has chosen already.
     if buckets.iter().any(|bucket| bucket.label.is_empty()) {
         return !buckets[bucket].label.is_empty();

@@ -20,7 +20,10 @@ pub use histogram::{Histogram, Spread};
 pub use lines::{Line, Lines, Note};
 pub use tornado::{Tornado, TornadoBar};
 
+use chrono::Datelike as _;
+
 use crate::money::Decimal;
+use crate::period::BillingMonth;
 
 /// Series with a color of their own. What comes after them belongs in a series called "other".
 pub const COLOURS: usize = 8;
@@ -50,12 +53,39 @@ pub struct Stack {
 /// One column.
 #[derive(Clone, Debug)]
 pub struct Bucket {
-    /// Below the axis, very short: "3", "Sep".
+    /// Below the axis, very short: "3", "Sep", "Jan 2026".
     pub label: String,
     /// In full: "3 Sep 2026".
     pub name: String,
     /// Stands at a distance, for what belongs to no day: "Whole period".
     pub is_apart: bool,
+}
+
+impl Bucket {
+    /// A column a month, in their order.
+    pub fn months(months: &[BillingMonth]) -> Vec<Self> {
+        let (Some(first), Some(last)) = (months.first(), months.last()) else { return Vec::new() };
+        let bucket = |month: &BillingMonth| Self {
+            label: month_label(*month, (*first, *last)),
+            name: month.name(),
+            is_apart: false,
+        };
+        months.iter().map(bucket).collect()
+    }
+
+    /// Whether the label says which year begins here.
+    fn names_year(&self) -> bool {
+        let year = self.label.rsplit_once(' ').map(|(_, year)| year);
+        year.is_some_and(|year| year.len() == 4 && year.bytes().all(|byte| byte.is_ascii_digit()))
+    }
+}
+
+/// A month below an axis from `first` to `last`: `Sep`. Where that spans years, `Jan 2026` at its first month and wherever a
+/// year begins.
+pub fn month_label(month: BillingMonth, (first, last): (BillingMonth, BillingMonth)) -> String {
+    let spans_years = first.first_day().year() != last.first_day().year();
+    let begins = month == first || month.first_day().month() == 1;
+    month.first_day().format(if spans_years && begins { "%b %Y" } else { "%b" }).to_string()
 }
 
 /// The values of one group, a value for each bucket.
@@ -172,6 +202,22 @@ mod tests {
         let mut none = stack(&[&["1"]]);
         none.buckets.clear();
         assert!(none.drawings()[0].contains("</svg>"));
+    }
+
+    #[test]
+    fn months_name_the_year_where_it_begins_and_only_where_there_are_several() {
+        let labels = |first: &str, months: u32, per_place: f64| {
+            let first: BillingMonth = first.parse().unwrap();
+            let months: Vec<BillingMonth> = (0..months).map(|n| first.plus(n)).collect();
+            let buckets = Bucket::months(&months);
+            let shown = frame::labelled(&buckets, per_place).into_iter().zip(buckets);
+            shown.filter(|(is_shown, _)| *is_shown).map(|(_, it)| it.label).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(labels("2026-01", 4, 70.0), "Jan Feb Mar Apr");
+        assert_eq!(labels("2025-11", 4, 70.0), "Nov 2025 Dec Jan 2026 Feb");
+        // Where there is room for every second one only, the year that begins stays.
+        assert_eq!(labels("2025-12", 8, 27.0), "Jan 2026 Apr Jun");
+        assert_eq!(labels("2025-06", 13, 27.0), "Jun 2025 Aug Oct Jan 2026 Apr Jun");
     }
 
     #[test]

@@ -254,15 +254,7 @@ fn over_time(it: &Unallocated) -> chart::Stack {
         title: format!("{} by month: allocated and unallocated", it.data_status.cost.label()),
         description: "Stacked columns; the table below has the same figures.".to_owned(),
         unit: it.data_status.currency.as_ref().map(ToString::to_string).unwrap_or_default(),
-        buckets: it
-            .months
-            .iter()
-            .map(|month| chart::Bucket {
-                label: month.month.first_day().format("%b").to_string(),
-                name: month.month.name(),
-                is_apart: false,
-            })
-            .collect(),
+        buckets: chart::Bucket::months(&it.months.iter().map(|it| it.month).collect::<Vec<_>>()),
         series: vec![
             series("Allocated directly", false, |it| it.direct),
             series("Shared costs", false, |it| it.shared),

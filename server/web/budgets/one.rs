@@ -16,7 +16,7 @@ use crate::accounts::Viewer;
 use crate::allocation::{Budget, Configuration, Edit, Entry, Months};
 use crate::audit::Actor;
 use crate::changes::{About, Problem};
-use crate::chart::{Bucket, BurnUp, BurnUpAmount, BurnUpDay};
+use crate::chart::{self, Bucket, BurnUp, BurnUpAmount, BurnUpDay};
 use crate::ledger;
 use crate::money::Decimal;
 use crate::period::BillingMonth;
@@ -212,7 +212,10 @@ fn burn_up(it: &BudgetPage) -> Option<BurnUp> {
     let has_months = !current.period.is_one_month();
     let day = |day: &BudgetDay| {
         let label = match day.day.day() {
-            1 if has_months => day.day.format("%b").to_string(),
+            1 if has_months => {
+                let ends = (current.period.first(), current.period.last());
+                chart::month_label(BillingMonth::of(day.day), ends)
+            }
             _ if has_months => String::new(),
             number => number.to_string(),
         };

@@ -4,12 +4,7 @@ use super::super::filters;
 use crate::chart::{Bucket, COLOURS, Series, Stack};
 use crate::money::{Currency, Decimal};
 use crate::onprem::Component;
-use crate::period::BillingMonth;
 use crate::report::ClusterReport;
-
-fn month(month: BillingMonth) -> Bucket {
-    Bucket { label: month.first_day().format("%b").to_string(), name: month.name(), is_apart: false }
-}
 
 pub(super) fn over_time(it: &ClusterReport, currency: &Currency) -> Stack {
     let mut totals: Vec<(Component, Decimal)> = Component::ALL
@@ -25,7 +20,7 @@ pub(super) fn over_time(it: &ClusterReport, currency: &Currency) -> Stack {
         title: "Effective cost by month and component".to_owned(),
         description: "Stacked columns; the table below has the same figures.".to_owned(),
         unit: currency.to_string(),
-        buckets: it.recent().iter().map(|it| month(it.summary.month)).collect(),
+        buckets: Bucket::months(&it.recent().iter().map(|it| it.summary.month).collect::<Vec<_>>()),
         series: totals
             .into_iter()
             .map(|(component, _)| Series {
@@ -51,7 +46,7 @@ pub(super) fn energy(it: &ClusterReport) -> Stack {
         description: "Stacked columns, measured and modeled; the table below has the same figures."
             .to_owned(),
         unit: "kWh".to_owned(),
-        buckets: it.energy.iter().map(|it| month(it.month)).collect(),
+        buckets: Bucket::months(&it.energy.iter().map(|it| it.month).collect::<Vec<_>>()),
         series: vec![
             series("Measured", it.energy.iter().map(|it| it.measured_kwh).collect()),
             series("Modeled", it.energy.iter().map(|it| it.modelled_kwh).collect()),

@@ -3,6 +3,7 @@
 use super::filters;
 use crate::chart;
 use crate::money::Decimal;
+use crate::period::{BillingMonth, Period};
 use crate::report::{Bucket, Series, Spend, Step};
 
 pub(in crate::web) fn stack(spend: &Spend, step: Step, series: Series) -> chart::Stack {
@@ -24,7 +25,7 @@ pub(in crate::web) fn stack(spend: &Spend, step: Step, series: Series) -> chart:
             spend.period.name()
         ),
         unit: spend.currency.as_ref().map(ToString::to_string).unwrap_or_default(),
-        buckets: series.buckets.into_iter().map(|it| bucket(it, has_months)).collect(),
+        buckets: series.buckets.into_iter().map(|it| bucket(it, spend.period, has_months)).collect(),
         series: series
             .groups
             .into_iter()
@@ -35,20 +36,18 @@ pub(in crate::web) fn stack(spend: &Spend, step: Step, series: Series) -> chart:
     }
 }
 
-fn bucket(bucket: Bucket, has_months: bool) -> chart::Bucket {
+fn bucket(bucket: Bucket, period: Period, has_months: bool) -> chart::Bucket {
+    let month_label = |month| chart::month_label(month, (period.first(), period.last()));
     let (label, name, is_apart) = match bucket {
         Bucket::Day(day) => {
             let label = match day.format("%-d").to_string() {
-                first if has_months && first == "1" => day.format("%b").to_string(),
+                first if has_months && first == "1" => month_label(BillingMonth::of(day)),
                 _ if has_months => String::new(),
                 number => number,
             };
             (label, day.format("%b %-d, %Y").to_string(), false)
         }
-        Bucket::Month(month) => {
-            let first = month.first_day();
-            (first.format("%b").to_string(), first.format("%b %Y").to_string(), false)
-        }
+        Bucket::Month(month) => (month_label(month), month.first_day().format("%b %Y").to_string(), false),
         Bucket::WholePeriod => ("Month".into(), "Whole period: tax, fees, subscriptions".into(), true),
         Bucket::Outside => ("Outside".into(), "Outside the month".into(), true),
     };
