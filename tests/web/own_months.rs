@@ -240,6 +240,8 @@ async fn no_invoice_is_expected_for_what_is_our_own(db: PgPool) {
     let described = |body: &str| html::text(body, "tfoot td[colspan]");
     let body = finance.get(page).await.body;
     assert_eq!(described(&body), "0 of 1 has an invoice; 1 on-prem needs none");
+    let subtotals = |body: &str| html::texts(body, "tr.subtotal th");
+    assert_eq!(subtotals(&body), ["No invoice yet", "On-prem, no invoice needed"]);
     assert!(html::text(&body, "tbody").contains("On-prem"), "{body}");
     let first = html::texts(&body, "select[name=line] option");
     assert!(
@@ -260,7 +262,9 @@ async fn no_invoice_is_expected_for_what_is_our_own(db: PgPool) {
     let own = lines.iter().find(|line| line["provider"] == "On-premises").unwrap();
     assert_eq!(own["invoices"][0]["number"], "internal-1");
     assert_eq!(own["agreement"], "agrees");
-    assert_eq!(described(&finance.get(page).await.body), "1 of 2 have an invoice");
+    let body = finance.get(page).await.body;
+    assert_eq!(described(&body), "1 of 2 have an invoice");
+    assert_eq!(subtotals(&body), ["With invoice", "No invoice yet"]);
 }
 
 /// The month that was so many months ago.
@@ -321,7 +325,9 @@ async fn the_files_of_a_cluster_have_every_month_and_every_currency(db: PgPool) 
     let said = html::text(&page, "main");
     let name = late.parse::<BillingMonth>().unwrap().name();
     assert!(
-        said.contains(&format!("Not included, because there is no exchange rate: EUR of {name}.")),
+        said.contains(&format!(
+            "Not included in the prices, because there is no exchange rate: 1,000.00 EUR of {name}."
+        )),
         "{said}"
     );
     let rate = [

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::exchange::{Missing, Rates};
 use crate::money::{Currency, Decimal, Money};
 use crate::onprem::{AssetRegister, Cluster, ClusterMonth, Component, MonthSummary, Shares, State};
-use crate::period::BillingMonth;
+use crate::period::{BillingMonth, Period};
 
 /// Decimals of a price.
 const PLACES: u8 = 12;
@@ -46,6 +46,9 @@ pub struct InCurrency {
 #[derive(Serialize)]
 pub struct HourChain {
     pub months: usize,
+    /// From the first of these months to the last.
+    #[serde(skip)]
+    pub period: Period,
     /// With what is charged in other currencies, where its month has a rate.
     pub effective: Decimal,
     pub owned: Decimal,
@@ -89,10 +92,14 @@ impl MonthOfCluster {
     }
 
     /// What that leaves out.
+    pub fn left_out(&self) -> impl Iterator<Item = &InCurrency> {
+        self.others.iter().filter(|it| it.rate.is_none() && !it.effective.is_zero())
+    }
+
+    /// The rates that this takes.
     pub fn without_rate(&self) -> impl Iterator<Item = Missing> {
         let month = self.summary.month;
-        let missing = self.others.iter().filter(|it| it.rate.is_none() && !it.effective.is_zero());
-        missing.map(move |it| Missing { month, currency: it.currency.clone() })
+        self.left_out().map(move |it| Missing { month, currency: it.currency.clone() })
     }
 }
 
@@ -126,6 +133,7 @@ impl HourChain {
         let (available, productive) = (sum(Shares::available), sum(Shares::productive));
         let share = |part: Decimal, of: Decimal| part.divide(of, PLACES).unwrap_or_default().normalize();
         let first = by_month.first().map(|(_, shares)| *shares)?;
+        let period = Period::new(whole.first()?.summary.month, whole.last()?.summary.month)?;
         let are_shares_mean = by_month.iter().any(|(_, shares)| *shares != first);
         let mean = Shares {
             downtime: Decimal::from(1) - share(available, owned),
@@ -135,6 +143,7 @@ impl HourChain {
             shares: if are_shares_mean { mean } else { first },
             are_shares_mean,
             months: whole.len(),
+            period,
             effective,
             owned,
             available,

@@ -21,7 +21,7 @@ use crate::jobs::{self, Submitted};
 use crate::money::{Currency, Decimal, Money};
 use crate::onprem::{self, AssetRegister, ClusterMonth, Component, Entry, Kind, Months, State as Stands};
 use crate::period::{BillingMonth, Period};
-use crate::report::{self, Answers, ClusterReport};
+use crate::report::{self, Answers, ClusterReport, InCurrency};
 
 #[derive(Template)]
 #[template(path = "clusters/cluster.html")]
@@ -57,6 +57,21 @@ impl Page {
             self.it.recent().iter().any(|it| it.summary.components.contains_key(component))
         };
         Component::ALL.into_iter().filter(has).collect()
+    }
+
+    /// What the months of the table were charged in each other currency.
+    fn in_other_currencies(&self) -> Vec<(&Currency, Decimal)> {
+        let of_months = |currency: &Currency| {
+            let others = self.it.recent().iter().flat_map(|it| &it.others);
+            others.filter(|it| it.currency == *currency).map(|it| it.effective).sum()
+        };
+        self.it.other_currencies.iter().map(|currency| (currency, of_months(currency))).collect()
+    }
+
+    /// What no rate converts, with its month.
+    fn left_out(&self) -> Vec<(&InCurrency, BillingMonth)> {
+        let months = self.it.recent().iter();
+        months.flat_map(|it| it.left_out().map(|missing| (missing, it.summary.month))).collect()
     }
 
     /// A scenario of its last months that count, up to three.

@@ -47,6 +47,9 @@ pub struct ClusterStatus {
     pub due: usize,
     pub accelerators: u32,
     pub other_currencies: Vec<Currency>,
+    /// What the month is charged in each of them.
+    #[serde(skip)]
+    others: Vec<MonthSummary>,
     /// With what is charged in other currencies; none where the month has no rate for one of them.
     pub per_owned_hour: Option<Decimal>,
     /// By the productive share that was entered.
@@ -75,6 +78,7 @@ impl ClusterStatus {
             due: months.iter().filter(|it| it.state.is_due()).count(),
             accelerators: last.map(|it| it.sums.accelerators).unwrap_or_default(),
             other_currencies: known.get(1..).unwrap_or_default().to_vec(),
+            others: last.and_then(|it| it.sums.summaries.get(1..)).unwrap_or_default().to_vec(),
             per_productive_hour: per_owned_hour.zip(month.as_ref()).and_then(|(price, it)| {
                 price.divide(asset_register.shares(cluster, it.month).productive(), 12)
             }),
