@@ -338,6 +338,13 @@ impl Shown {
         if self.overview.through.is_some() { format!("{name} so far") } else { name }
     }
 
+    /// What is beside a figure of the month before, all of which it is of: `October 2026, full month` beside a part of
+    /// November.
+    fn previous_in_words(&self) -> String {
+        let name = self.overview.previous.name();
+        if self.overview.through.is_some() { format!("{name}, full month") } else { name }
+    }
+
     /// All of the month before, of a provider.
     fn whole_before(&self, group: &Group) -> Decimal {
         let mut before = self.overview.previous_by_provider.groups.iter();
@@ -432,10 +439,16 @@ impl Shown {
         }
     }
 
-    /// Providers whose previous month may still change.
-    fn previous_provisional(&self) -> Vec<&str> {
-        let states = self.overview.previous_states.iter().filter(|state| state.provisional > 0);
-        states.map(|state| state.provider.as_str()).collect()
+    /// The months of the page that may still change, with who has not invoiced all of them: `October 2026 (AWS, Lambda)`.
+    /// Nobody invoices what is our own.
+    fn without_invoice(&self) -> Vec<String> {
+        let Overview { month, states, previous, previous_states, .. } = &self.overview;
+        let of_month = |(month, states): (&BillingMonth, &[report::State])| {
+            let open = states.iter().filter(|it| it.provisional > 0 && it.provider != onprem::PROVIDER);
+            let open: Vec<&str> = open.map(|it| it.provider.as_str()).collect();
+            (!open.is_empty()).then(|| format!("{} ({})", month.name(), open.join(", ")))
+        };
+        [(month, states.as_slice()), (previous, previous_states)].into_iter().filter_map(of_month).collect()
     }
 
     /// The same accelerator in the month before.
