@@ -13,6 +13,7 @@ use super::format::{File, Format};
 use super::layout::Layout;
 use super::{filters, paths, respond};
 use crate::audit::{self, Found, Line, Search, Verb};
+use crate::period::BillingMonth;
 
 /// Lines in one file.
 const LARGEST_FILE: i64 = 100_000;
@@ -170,9 +171,26 @@ impl Line {
     fn notes(&self) -> Vec<(String, String)> {
         let pairs = self.details.as_object().into_iter().flatten();
         let said = pairs.filter(|(_, value)| !value.is_null());
-        said.map(|(name, value)| (name.replace("sequence", "version").replace('_', " "), written(value)))
-            .collect()
+        said.map(|(name, value)| (label(name), written(value))).collect()
     }
+}
+
+/// What pages call a detail. Those that are not named here are called as they are stored.
+fn label(name: &str) -> String {
+    match name {
+        "sequence" => "version",
+        "after" => "now",
+        "expires_at" => "expires",
+        "until" => "blocked until",
+        "has_password" => "password chosen",
+        "quoted_in" => "in",
+        "hours" => "archive after hours",
+        "days" => "remove files after days",
+        "kind" => "for",
+        "owner" => "whose",
+        other => return other.replace('_', " "),
+    }
+    .to_owned()
 }
 
 fn written(value: &Value) -> String {
@@ -180,19 +198,26 @@ fn written(value: &Value) -> String {
         Value::Null => "none".to_owned(),
         Value::Bool(true) => "yes".to_owned(),
         Value::Bool(false) => "no".to_owned(),
-        // Moments are kept to the nanosecond, and read by people.
-        Value::String(text) => match text.parse::<DateTime<Utc>>() {
-            Ok(at) => at.format("%b %-d, %Y, %H:%M UTC").to_string(),
-            Err(_) => text.clone(),
-        },
+        Value::String(text) => moment_or_month(text).unwrap_or_else(|| text.clone()),
         Value::Array(values) if values.is_empty() => "none".to_owned(),
         Value::Array(values) => values.iter().map(written).collect::<Vec<_>>().join(", "),
         Value::Object(pair) => match (pair.get("from"), pair.get("to")) {
             (Some(from), Some(to)) => format!("{} → {}", written(from), written(to)),
-            _ => amount(value).unwrap_or_else(|| value.to_string()),
+            _ => amount(value).unwrap_or_else(|| {
+                let pairs = pair.iter().map(|(name, value)| format!("{} {}", label(name), written(value)));
+                pairs.collect::<Vec<_>>().join(", ")
+            }),
         },
         Value::Number(number) => number.to_string(),
     }
+}
+
+/// Moments are kept to the nanosecond, months and days as numbers: people read `Sep 30, 2026` and `September 2026`.
+fn moment_or_month(text: &str) -> Option<String> {
+    let moment = text.parse::<DateTime<Utc>>().map(|at| at.format("%b %-d, %Y, %H:%M UTC").to_string());
+    let day = || text.parse::<NaiveDate>().map(|day| day.format("%b %-d, %Y").to_string());
+    let month = || text.parse::<BillingMonth>().map(BillingMonth::name);
+    moment.ok().or_else(|| day().ok()).or_else(|| month().ok())
 }
 
 /// `1,204.10 USD`, where a value is an amount in a currency.

@@ -634,7 +634,7 @@ async fn it_is_read_by_who_what_and_when_as_page_json_and_csv(db: PgPool) {
     assert_eq!(html::texts(&page.body, "tbody td:nth-child(2)")[0], "admin@example.org 192.0.2.7");
     assert_eq!(html::attributes(&page.body, "tbody td:nth-child(4) a", "href")[0], "/people/2");
     let details = &html::texts(&page.body, "tbody td:nth-child(5)")[0];
-    assert_eq!(details, "role lead → finance; teams nlp → none");
+    assert_eq!(details, "role: lead → finance; teams: nlp → none");
 
     let json = admin.json("/audit.json?what=person.changed").await;
     assert_eq!(json["lines"].as_array().unwrap().len(), 1);

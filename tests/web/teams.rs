@@ -346,7 +346,7 @@ async fn a_weight_in_several_currencies_is_told_with_its_rates(db: PgPool) {
         let page = finance.get(&format!("/teams/vision/2026-09/statement{query}")).await;
         let said = html::text(&page.body, "main");
         let sum = "Weight of Vision, divided by direct cost: 100.00 USD + 50.00 EUR × 1.1 = 155.00 USD.";
-        let rate = "In September 2026 one EUR is 1.1 USD (test).";
+        let rate = "Exchange rate of September 2026: 1 EUR = 1.1 USD (test).";
         assert!(said.contains(sum), "{said}");
         // Where everything is converted the rates stand at the end.
         assert_eq!(said.contains(rate), !query.contains("in="), "{said}");

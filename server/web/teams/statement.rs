@@ -155,7 +155,7 @@ impl Page {
                     (used.month, &used.currency, &used.into)
                         == (part.month, &it.cost.currency, &it.weight.currency)
                 });
-                let note = format!("In {} {}.", part.month.name(), it.rate_in_words());
+                let note = format!("Exchange rate of {}: {}.", part.month.name(), it.rate_in_words());
                 if !is_shown && !notes.contains(&note) {
                     notes.push(note);
                 }
@@ -301,15 +301,15 @@ impl StatedPart {
 }
 
 impl Weighed {
-    /// `one EUR is 1.1 USD (entered)`.
+    /// `1 EUR = 1.1 USD (entered)`.
     fn rate_in_words(&self) -> String {
         let (one, into) = (&self.cost.currency, &self.weight.currency);
-        format!("one {one} is {} {into} ({})", self.rate.normalize(), self.source)
+        format!("1 {one} = {} {into} ({})", self.rate.normalize(), self.source)
     }
 }
 
 /// What scripts read of weights, and the words of pages for it.
-const WEIGHTS: [(&str, &str); 8] = [
+const WEIGHTS: [(&str, &str); 10] = [
     ("accelerator-hours, paid for and owned alike", "cloud and on-prem GPU-hours"),
     ("hours of the organization’s own accelerators", "on-prem GPU-hours"),
     ("accelerator-hours that were paid for, without those owned", "cloud GPU-hours"),
@@ -318,6 +318,8 @@ const WEIGHTS: [(&str, &str); 8] = [
     ("one for each that takes part", "the same for every team"),
     ("the share that was written down", "the entered shares"),
     ("; without ", "; without amounts in "),
+    (", for which the month has no rate", ", which has no exchange rate for the month"),
+    ("effective cost of what used it", "effective cost of the usage"),
 ];
 
 /// A line for a spreadsheet: something direct, a part of a shared cost, or all of it.
