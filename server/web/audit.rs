@@ -183,11 +183,8 @@ fn label(name: &str) -> String {
         "expires_at" => "expires",
         "until" => "blocked until",
         "has_password" => "password chosen",
-        "quoted_in" => "in",
         "hours" => "archive after hours",
         "days" => "remove files after days",
-        "kind" => "for",
-        "owner" => "whose",
         other => return other.replace('_', " "),
     }
     .to_owned()
