@@ -115,27 +115,14 @@ impl Page<'_> {
     }
 }
 
-/// What bills say of lines, which stays as it was published, and the words of pages for it.
-const ON_PAGE: [(Component, &str, &str); 8] = [
-    (Component::Interest, " back, ", " principal, "),
-    (Component::Interest, " of interest", " interest"),
-    (Component::Disposal, ", still worth ", ", book value "),
-    (Component::Energy, ", modelled", ", modeled"),
-    (Component::Energy, "; no PUE was entered", "; no PUE entered"),
-    (Component::Demand, ", modelled", ", modeled"),
-    (Component::Colocation, ", energy apart", ", energy not included"),
-    (Component::Staff, " % of them, a twelfth", "% of it for this cluster, divided by 12"),
-];
-
 impl Sum<'_> {
     fn how(&self) -> String {
-        let of_component = ON_PAGE.iter().filter(|(component, ..)| *component == self.component);
-        let description =
-            of_component.fold(self.description.to_owned(), |text, (_, bill, page)| text.replace(bill, page));
         match self.count {
-            1 => description,
-            _ if self.resources > 1 => format!("{} units, daily. Example: {description}", self.resources),
-            _ => format!("Daily. Example: {description}"),
+            1 => self.description.to_owned(),
+            _ if self.resources > 1 => {
+                format!("{} units, daily. Example: {}", self.resources, self.description)
+            }
+            _ => format!("Daily. Example: {}", self.description),
         }
     }
 
