@@ -37,6 +37,8 @@ pub mod config;
 pub mod demonstration;
 /// The economics: what owning costs, when it pays, how many are enough. Pure.
 pub mod economics;
+/// CSV files that people enter things with: rows, and what is wrong in which place. Pure.
+mod entered_csv;
 /// Exchange rates: what was entered or read, and what follows from it.
 pub mod exchange;
 /// A queue for each person, so that nobody waits for all that another one asks.

@@ -17,6 +17,7 @@ const PURE: &[&str] = &[
     "billing",
     "cancellation.rs",
     "chart",
+    "entered_csv.rs",
     "exchange/file.rs",
     "exchange/rates.rs",
     "generate",

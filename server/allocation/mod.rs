@@ -43,7 +43,7 @@ pub use key_row::{COMMITMENT_STATUS, IS_ACCELERATED, IS_UNUSED_COMMITMENT, KeyRo
 pub use label::{Label, are_similar, handle_of, normalized, normalized_key};
 pub use problem::problems;
 pub use quantity::{Entered, Quantity, QuantityKind, quantities, remove_quantities, set_quantities};
-pub use quantity_file::{QuantityRefused, read_quantities, read_quantity};
+pub use quantity_file::{read_quantities, read_quantity};
 pub use rule::{Condition, Facts, Field, PatternError, Test, pattern};
 pub use rule_engine::{Attribution, Labels, RuleEngine, digest};
 pub use sheet::{RefusedCell, RefusedFile, Row, Sheet, identity};

@@ -7,7 +7,7 @@ use chrono::NaiveDate;
 use super::Configuration;
 use super::label::normalized;
 use super::quantity::{Quantity, QuantityKind};
-use super::sheet::{is_separated_by_semicolons, unguarded};
+use crate::entered_csv::{EnteredCsv, RefusedRow, unguarded};
 use crate::money::{Decimal, grouped};
 use crate::period::BillingMonth;
 
@@ -17,74 +17,33 @@ const LONGEST_UNIT: usize = 80;
 /// Nobody counts further, or more finely.
 const MAX_DIGITS: usize = 18;
 
-/// What a file has in a place, and what was expected there. Nothing of the file is taken.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("row {row}, {column}: found {found:?}, expected {expected}")]
-pub struct QuantityRefused {
-    /// From 1, the header not counted; 0 is the header.
-    pub row: usize,
-    pub column: &'static str,
-    pub found: String,
-    pub expected: String,
-}
-
 /// The quantities of a file.
 ///
 /// # Errors
 /// The first place that is not as expected.
-pub fn read_quantities(
-    content: &[u8],
-    configuration: &Configuration,
-) -> Result<Vec<Quantity>, QuantityRefused> {
-    let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).flexible(true).from_reader(content);
-    let header = reader.headers().map_err(|error| broken(0, &error))?.clone();
-    let place = |name: &str| header.iter().position(|cell| cell.eq_ignore_ascii_case(name));
-    let places = COLUMNS.map(place);
-    let missing: Vec<&str> = COLUMNS.into_iter().filter(|name| place(name).is_none()).collect();
-    if is_separated_by_semicolons(&header) {
-        return Err(QuantityRefused {
-            row: 0,
-            column: "header",
-            found: header.iter().collect::<Vec<_>>().join(","),
-            expected:
-                "columns separated by commas; this file is separated by semicolons: save it with commas"
-                    .to_owned(),
-        });
-    }
+pub fn read_quantities(content: &[u8], configuration: &Configuration) -> Result<Vec<Quantity>, RefusedRow> {
+    let mut file = EnteredCsv::open(content).map_err(|error| RefusedRow::broken(0, &error))?;
+    file.refuse_semicolons("header")?;
+    let places = COLUMNS.map(|name| file.header.iter().position(|cell| cell.eq_ignore_ascii_case(name)));
+    let missing: Vec<&str> =
+        COLUMNS.into_iter().zip(places).filter(|(_, place)| place.is_none()).map(|(name, _)| name).collect();
     if !missing.is_empty() {
-        let found: Vec<&str> = header.iter().take(8).collect();
-        return Err(QuantityRefused {
-            row: 0,
-            column: "header",
-            found: found.join(","),
-            expected: format!("the columns {}; missing: {}", COLUMNS.join(","), missing.join(", ")),
-        });
+        let found: Vec<&str> = file.header.iter().take(8).collect();
+        let expected = format!("the columns {}; missing: {}", COLUMNS.join(","), missing.join(", "));
+        return Err(RefusedRow::new(0, "header", &found.join(","), expected));
     }
     let mut found = Vec::new();
     let mut rows = HashMap::new();
-    for (i, record) in reader.records().enumerate() {
-        let row = i + 1;
-        let record = record.map_err(|error| broken(row, &error))?;
-        if record.iter().all(str::is_empty) {
-            continue;
-        }
+    for (row, record) in file.rows() {
+        let record = record.map_err(|error| RefusedRow::broken(row, &error))?;
         let cells = places.map(|place| place.and_then(|place| record.get(place)).map_or("", unguarded));
-        let quantity = read_quantity(configuration, cells).map_err(|(column, expected)| QuantityRefused {
-            row,
-            column: COLUMNS[column],
-            found: cells[column].to_owned(),
-            expected,
-        })?;
+        let quantity = read_quantity(configuration, cells)
+            .map_err(|(column, expected)| RefusedRow::new(row, COLUMNS[column], cells[column], expected))?;
         let key = (quantity.day, quantity.kind, quantity.owner.clone(), quantity.unit.clone());
         // Which of them is meant nobody can know.
         if let Some(earlier) = rows.insert(key, row) {
-            return Err(QuantityRefused {
-                row,
-                column: COLUMNS[0],
-                found: cells.join(","),
-                expected: format!("each day, owner and unit once; row {earlier} has it already"),
-            });
+            let expected = format!("each day, owner and unit once; row {earlier} has it already");
+            return Err(RefusedRow::new(row, COLUMNS[0], &cells.join(","), expected));
         }
         found.push(quantity);
     }
@@ -137,11 +96,6 @@ fn expected(found: &str) -> &'static str {
     } else {
         "a number of zero or more such as 1200"
     }
-}
-
-fn broken(row: usize, error: &csv::Error) -> QuantityRefused {
-    let expected = "a line of CSV in UTF-8".to_owned();
-    QuantityRefused { row, column: "line", found: error.to_string(), expected }
 }
 
 #[cfg(test)]

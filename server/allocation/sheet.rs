@@ -7,9 +7,8 @@ use serde::Deserialize;
 
 use super::entry::{Account, CostCentre, Entry, Experiment, Months, Project, Team};
 use super::label::{handle_of, normalized};
-use crate::billing::formula::begins_formula;
-use crate::cancellation;
 use crate::changes::Entry as _;
+use crate::entered_csv::{EnteredCsv, RefusedRow, unguarded};
 use crate::period::BillingMonth;
 
 /// What is kept as a sheet.
@@ -40,15 +39,10 @@ pub struct RefusedCell {
     pub expected: &'static str,
 }
 
-/// A file that is not taken: the row from 1, the header not counted and 0; nothing of it is kept.
+/// A file that is not taken; nothing of it is kept.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}{column}: found {found:?}, expected {expected}", in_row(*row))]
-pub struct RefusedFile {
-    pub row: usize,
-    pub column: String,
-    pub found: String,
-    pub expected: String,
-}
+#[error("{}{}: found {:?}, expected {}", in_row(.0.row), .0.column, .0.found, .0.expected)]
+pub struct RefusedFile(#[from] RefusedRow);
 
 fn in_row(row: usize) -> String {
     if row == 0 { "first line, ".to_owned() } else { format!("row {row}, ") }
@@ -247,7 +241,7 @@ impl Sheet {
     }
 
     /// The columns that a file has. Everything that is wrong with them is shown at once.
-    fn read_header(self, header: &csv::StringRecord) -> Result<Vec<&'static str>, RefusedFile> {
+    fn read_header(self, header: &csv::StringRecord) -> Result<Vec<&'static str>, RefusedRow> {
         let needed: &[&str] = if self == Self::Accounts { &["account", "team"] } else { &["name"] };
         let (mut columns, mut unknown, mut twice) = (Vec::new(), Vec::new(), Vec::new());
         for name in header {
@@ -267,81 +261,42 @@ impl Sheet {
         }
         let others: Vec<&str> =
             self.columns().iter().copied().filter(|column| !needed.contains(column)).collect();
-        Err(RefusedFile {
-            row: 0,
-            column: "columns".to_owned(),
-            found: described.join("; "),
-            expected: format!("{}; optional: {}", needed.join(", "), others.join(", ")),
-        })
+        let expected = format!("{}; optional: {}", needed.join(", "), others.join(", "));
+        Err(RefusedRow::new(0, "columns", &described.join("; "), expected))
     }
 
     /// A CSV file as entries, in its order. Columns may stand in any order, and those that may be empty may lack.
     pub fn read_file(self, content: &[u8]) -> Result<Vec<Entry>, RefusedFile> {
-        let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
-        let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).flexible(true).from_reader(content);
-        let broken = |row: usize, error: &csv::Error| RefusedFile {
-            row,
-            column: "the row".to_owned(),
-            found: error.to_string(),
-            expected: "comma-separated text in UTF-8".to_owned(),
+        let broken = |row: usize, error: &csv::Error| {
+            RefusedRow::new(row, "the row", &error.to_string(), "comma-separated text in UTF-8")
         };
-        let header = reader.headers().map_err(|error| broken(0, &error))?.clone();
-        if is_separated_by_semicolons(&header) {
-            return Err(RefusedFile {
-                row: 0,
-                column: "columns".to_owned(),
-                found: header.iter().collect::<Vec<_>>().join(","),
-                expected:
-                    "columns separated by commas; this file is separated by semicolons: save it with commas"
-                        .to_owned(),
-            });
-        }
-        let columns = self.read_header(&header)?;
+        let mut file = EnteredCsv::open(content).map_err(|error| broken(0, &error))?;
+        file.refuse_semicolons("columns")?;
+        let columns = self.read_header(&file.header)?;
         let mut entries: Vec<Entry> = Vec::new();
         let mut seen: BTreeMap<(String, Option<BillingMonth>), usize> = BTreeMap::new();
-        for (i, record) in reader.records().enumerate() {
-            cancellation::check();
-            let record = record.map_err(|error| broken(i + 1, &error))?;
-            if record.iter().all(str::is_empty) {
-                continue;
-            }
-            if record.len() > columns.len() {
-                return Err(RefusedFile {
-                    row: i + 1,
-                    column: format!("{}", columns.len() + 1),
-                    found: record.get(columns.len()).unwrap_or_default().to_owned(),
-                    expected: format!("{} columns, as the header has", columns.len()),
-                });
+        for (number, record) in file.rows() {
+            let record = record.map_err(|error| broken(number, &error))?;
+            if let Some(beyond) = record.get(columns.len()) {
+                let column = (columns.len() + 1).to_string();
+                let expected = format!("{} columns, as the header has", columns.len());
+                return Err(RefusedRow::new(number, &column, beyond, expected).into());
             }
             let cells = record.iter().map(|cell| unguarded(cell).to_owned());
             let row: Row = columns.iter().copied().zip(cells).collect();
-            let entry = self.read(&row).map_err(|mut refused| {
-                let RefusedCell { column, found, expected } = refused.remove(0);
-                RefusedFile { row: i + 1, column: column.to_owned(), found, expected: expected.to_owned() }
+            let entry = self.read(&row).map_err(|refused| {
+                let it = &refused[0];
+                RefusedRow::new(number, it.column, &it.found, it.expected)
             })?;
-            if let Some(earlier) = seen.insert(identity(&entry), i + 1) {
-                return Err(RefusedFile {
-                    row: i + 1,
-                    column: self.columns()[0].to_owned(),
-                    found: identity(&entry).0,
-                    expected: format!("another {} or another first month than in row {earlier}", self.one()),
-                });
+            if let Some(earlier) = seen.insert(identity(&entry), number) {
+                let found = identity(&entry).0;
+                let expected = format!("another {} or another first month than in row {earlier}", self.one());
+                return Err(RefusedRow::new(number, self.columns()[0], &found, expected).into());
             }
             entries.push(entry);
         }
         Ok(entries)
     }
-}
-
-/// Whether a header is that of a file whose columns a spreadsheet has separated by semicolons.
-pub(super) fn is_separated_by_semicolons(header: &csv::StringRecord) -> bool {
-    header.len() == 1 && header.iter().any(|cell| cell.contains(';'))
-}
-
-/// A cell as it was before it was kept from being run by a spreadsheet, as our own files keep it.
-pub(super) fn unguarded(cell: &str) -> &str {
-    let is_guarded = |rest: &&str| begins_formula(rest.as_bytes());
-    cell.strip_prefix('\'').filter(is_guarded).unwrap_or(cell)
 }
 
 /// What tells one row of a sheet from another: the handle, and the first month.

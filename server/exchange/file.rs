@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use chrono::NaiveDate;
 
 use super::Rate;
+use crate::entered_csv::{EnteredCsv, RefusedRow};
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
 
@@ -18,17 +19,6 @@ use crate::period::BillingMonth;
 const DIGITS: u32 = 10;
 /// No real rate has more digits before or after the point.
 const MAX_DIGITS: usize = 12;
-
-/// What a file has in a place, and what was expected there. Nothing of the file is taken.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("row {row}, {column}: found {found:?}, expected {expected}")]
-pub struct Refused {
-    /// From 1, the header not counted; 0 is the header.
-    pub row: usize,
-    pub column: String,
-    pub found: String,
-    pub expected: &'static str,
-}
 
 /// An observation before observations of a month are averaged.
 struct Observation {
@@ -53,12 +43,11 @@ enum Kind {
 ///
 /// # Errors
 /// The first place that is not as expected.
-pub fn read(content: &[u8]) -> Result<Vec<Rate>, Refused> {
-    let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).flexible(true).from_reader(content);
-    let header = reader.headers().map_err(|error| broken(0, &error))?.clone();
+pub fn read(content: &[u8]) -> Result<Vec<Rate>, RefusedRow> {
+    let mut file = EnteredCsv::open(content).map_err(|error| RefusedRow::broken(0, &error))?;
+    let header = file.header.clone();
     let has = |name: &str| header.iter().any(|cell| cell.eq_ignore_ascii_case(name));
-    let read_row: fn(&Row<'_>) -> Result<Vec<Observation>, Refused> = if has("OBS_VALUE")
+    let read_row: fn(&Row<'_>) -> Result<Vec<Observation>, RefusedRow> = if has("OBS_VALUE")
         && has("TIME_PERIOD")
         && has("CURRENCY_DENOM")
     {
@@ -68,22 +57,16 @@ pub fn read(content: &[u8]) -> Result<Vec<Rate>, Refused> {
     } else if has("month") && has("currency") && has("quoted_in") && has("rate") {
         stated
     } else {
-        return Err(Refused {
-            row: 0,
-            column: "header".into(),
-            found: header.iter().take(8).collect::<Vec<_>>().join(","),
-            expected: "a file of the European Central Bank (Date,USD,JPY,… or a data portal export of EXR), \
-                           or the columns month,currency,quoted_in,rate",
-        });
+        let found = header.iter().take(8).collect::<Vec<_>>().join(",");
+        let expected = "a file of the European Central Bank (Date,USD,JPY,… or a data portal export of EXR), \
+                        or the columns month,currency,quoted_in,rate";
+        return Err(RefusedRow::new(0, "header", &found, expected));
     };
     let mut observations = Vec::new();
     let mut stated_rates = BTreeMap::new();
-    for (i, record) in reader.records().enumerate() {
-        let record = record.map_err(|error| broken(i + 1, &error))?;
-        if record.iter().all(str::is_empty) {
-            continue;
-        }
-        let row = Row { number: i + 1, header: &header, record: &record };
+    for (number, record) in file.rows() {
+        let record = record.map_err(|error| RefusedRow::broken(number, &error))?;
+        let row = Row { number, header: &header, record: &record };
         for observation in read_row(&row)? {
             let Observation { month, ref currency, ref quoted_in, rate, ref kind } = observation;
             if matches!(kind, Kind::Stated(_)) {
@@ -116,16 +99,16 @@ impl Row<'_> {
         place.and_then(|place| self.record.get(place)).unwrap_or_default()
     }
 
-    fn refused(&self, column: &str, found: &str, expected: &'static str) -> Refused {
-        Refused { row: self.number, column: column.to_owned(), found: found.to_owned(), expected }
+    fn refused(&self, column: &str, found: &str, expected: &'static str) -> RefusedRow {
+        RefusedRow::new(self.number, column, found, expected)
     }
 
-    fn currency(&self, column: &str) -> Result<Currency, Refused> {
+    fn currency(&self, column: &str) -> Result<Currency, RefusedRow> {
         let found = self.cell(column);
         Currency::parse(found).ok_or_else(|| self.refused(column, found, "a currency such as USD"))
     }
 
-    fn rate(&self, column: &str, found: &str) -> Result<Decimal, Refused> {
+    fn rate(&self, column: &str, found: &str) -> Result<Decimal, RefusedRow> {
         parse_rate(found).ok_or_else(|| self.refused(column, found, "a number above zero such as 1.0843"))
     }
 }
@@ -140,7 +123,7 @@ pub fn parse_rate(text: &str) -> Option<Decimal> {
 }
 
 /// `2026-09-30,1.0843,162.11,…,` under `Date,USD,JPY,…,`
-fn day(row: &Row<'_>) -> Result<Vec<Observation>, Refused> {
+fn day(row: &Row<'_>) -> Result<Vec<Observation>, RefusedRow> {
     let found = row.record.get(0).unwrap_or_default();
     let day = NaiveDate::parse_from_str(found, "%Y-%m-%d")
         .or_else(|_| NaiveDate::parse_from_str(found, "%d %B %Y"))
@@ -164,7 +147,7 @@ fn day(row: &Row<'_>) -> Result<Vec<Observation>, Refused> {
 }
 
 /// `EXR.M.USD.EUR.SP00.A,M,USD,EUR,SP00,A,2026-09,1.0843,…`
-fn observation(row: &Row<'_>) -> Result<Vec<Observation>, Refused> {
+fn observation(row: &Row<'_>) -> Result<Vec<Observation>, RefusedRow> {
     let value = row.cell("OBS_VALUE");
     if matches!(value, "" | "NaN") {
         return Ok(Vec::new());
@@ -190,7 +173,7 @@ fn observation(row: &Row<'_>) -> Result<Vec<Observation>, Refused> {
     }])
 }
 
-fn stated(row: &Row<'_>) -> Result<Vec<Observation>, Refused> {
+fn stated(row: &Row<'_>) -> Result<Vec<Observation>, RefusedRow> {
     let (month, rate) = (row.cell("month"), row.cell("rate"));
     let (currency, quoted_in) = (row.currency("currency")?, row.currency("quoted_in")?);
     if currency == quoted_in {
@@ -240,10 +223,6 @@ fn by_month(observations: Vec<Observation>) -> Vec<Rate> {
         Some(Rate { month, currency, quoted_in, rate, source })
     };
     found.into_iter().filter_map(rate).collect()
-}
-
-fn broken(row: usize, error: &csv::Error) -> Refused {
-    Refused { row, column: "line".into(), found: error.to_string(), expected: "a line of CSV in UTF-8" }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ mod file;
 mod rates;
 mod set;
 
-pub use file::{Refused, parse_rate, read};
+pub use file::{parse_rate, read};
 pub use rates::{Rate, Rates, Used};
 pub use set::{
     Change, Held, Missing, chosen_reporting_currency, is_known, missing, nearest, rates, remove,

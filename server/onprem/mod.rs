@@ -63,9 +63,7 @@ pub use location_history::{Events, Leaving, LocationHistory, Stay};
 pub use problem::{Problem, problems};
 pub use racks::{RackPlan, RacksOfKind, racks};
 pub use readings::{MeterReadings, Read, meters_read, readings, take_readings};
-pub use sheet::{
-    Field, Kind, RefusedCell, RefusedRow, Takes, Texts, cells, identity, read, read_file, write_file,
-};
+pub use sheet::{Field, Kind, RefusedCell, Takes, Texts, cells, identity, read, read_file, write_file};
 pub use start::Start;
 pub use summary::{MonthSummary, currencies, owned_hours};
 pub use system::{System, system, systems};

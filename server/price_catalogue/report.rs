@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::price_catalogue::read::{Format, Rejected, Skipped};
+use crate::entered_csv::RefusedRow;
+use crate::price_catalogue::read::{Format, Skipped};
 
 /// What a file had besides prices that change something.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,6 +14,6 @@ pub struct Report {
     pub known: usize,
     pub skipped: Vec<Skipped>,
     /// The first of them.
-    pub rejected: Vec<Rejected>,
+    pub rejected: Vec<RefusedRow>,
     pub rejected_count: usize,
 }

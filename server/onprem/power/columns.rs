@@ -1,7 +1,8 @@
 //! Which columns a meter's file has: recognized by the words in their names, so that `Energy (kWh)`, `energy_kwh`
 //! and `kWh` are one.
 
-use super::reading::{Kind, RefusedReading};
+use super::reading::Kind;
+use crate::entered_csv::{EnteredCsv, RefusedRow};
 use crate::money::Decimal;
 
 /// What a file is read by.
@@ -100,23 +101,15 @@ pub(super) const EXPECTED: &str = "the columns meter,from,until,kwh (energy of a
                                    (a register that grows) or meter,at,watts (power)";
 
 impl Columns {
-    pub fn of(header: &csv::StringRecord) -> Result<Self, RefusedReading> {
+    pub fn of(file: &EnteredCsv<'_>) -> Result<Self, RefusedRow> {
+        file.refuse_semicolons("header")?;
+        let header = &file.header;
         let names: Vec<Vec<String>> = header.iter().map(words).collect();
-        let refused = |found: String, expected: String| RefusedReading {
-            row: 0,
-            column: "header".to_owned(),
-            found,
-            expected,
-        };
+        let refused = |found: String, expected: String| RefusedRow::new(0, "header", &found, expected);
         let called = |places: &[usize]| -> String {
             places.iter().filter_map(|place| header.get(*place)).collect::<Vec<_>>().join(",")
         };
-        if header.len() == 1 && header.iter().any(|cell| cell.contains(';')) {
-            let expected =
-                "columns separated by commas; this file is separated by semicolons: save it with commas";
-            return Err(refused(called(&[0]), expected.to_owned()));
-        }
-        let place_of = |role: &[&str], what: &str| -> Result<Option<usize>, RefusedReading> {
+        let place_of = |role: &[&str], what: &str| -> Result<Option<usize>, RefusedRow> {
             let places: Vec<usize> =
                 (0..names.len()).filter(|place| role.contains(&names[*place].join("_").as_str())).collect();
             let first = places.iter().find(|place| names[**place].join("_") == role[0]);

@@ -23,5 +23,5 @@ pub use model::Model;
 pub(super) use problem::KILOWATT_PLACES;
 pub use problem::Problem;
 pub use pue::{MeasuredPue, Pue, measured_pue};
-pub use reading::{Gap, Kind, Reading, ReadingsFile, RefusedReading, Reset, read};
+pub use reading::{Gap, Kind, Reading, ReadingsFile, Reset, read};
 pub use tariff::{Band, Prices, Tariff, Weekdays};

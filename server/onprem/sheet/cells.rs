@@ -75,7 +75,9 @@ impl<'a, T: Texts> Cells<'a, T> {
         let text = self.optional(column);
         if text.chars().count() > LONGEST_TEXT || text.chars().any(char::is_control) {
             self.refuse(column, "up to 200 characters on one line");
-        } else if is_formula(text) {
+        } else if begins_formula(text.as_bytes()) {
+            // A month is a file that is loaded again, so its texts must stand in it as they are; and a spreadsheet that
+            // opens it would run these.
             self.refuse(column, "text that does not begin with =, +, - or @: spreadsheets compute that");
         }
         text.to_owned()
@@ -251,12 +253,6 @@ impl<'a, T: Texts> Cells<'a, T> {
             otherwise
         })
     }
-}
-
-/// A month is a file that is loaded again, so its texts must stand in it as they are; and a spreadsheet that opens it
-/// would run these.
-pub(super) fn is_formula(text: &str) -> bool {
-    begins_formula(text.as_bytes())
 }
 
 const LONGEST_TEXT: usize = 200;

@@ -15,7 +15,7 @@ mod write;
 pub use cells::{Cells, RefusedCell, Texts};
 pub(super) use field::START;
 pub use field::{Field, Takes};
-pub use file::{RefusedRow, read_file, write_file};
+pub use file::{read_file, write_file};
 pub use identity::identity;
 pub use kind::Kind;
 pub use read::read;

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::{Paid, Price, Tier};
 use crate::accelerator::{Accelerators, PARTS};
 use crate::billing::canonical_provider;
-use crate::cancellation;
+use crate::entered_csv::{EnteredCsv, RefusedRow};
 use crate::money::arithmetic::{one, quotient};
 use crate::money::{Currency, Decimal};
 use supplier::is_marketplace;
@@ -72,16 +72,6 @@ pub struct About {
     pub today: NaiveDate,
 }
 
-/// A row that is not understood.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rejected {
-    /// From 1, the head not counted.
-    pub row: usize,
-    pub column: String,
-    pub found: String,
-    pub expected: String,
-}
-
 /// Quotes that are no prices, for a reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skipped {
@@ -100,7 +90,7 @@ pub struct Read {
     /// By reason, as they first came.
     pub skipped: Vec<Skipped>,
     /// The first of them.
-    pub rejected: Vec<Rejected>,
+    pub rejected: Vec<RefusedRow>,
     pub rejected_count: usize,
 }
 
@@ -109,29 +99,28 @@ pub struct Read {
 /// # Errors
 /// In words, where it is no table of prices, or lacks what all its rows need.
 pub fn read(content: &[u8], about: &About) -> Result<Read, String> {
-    let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
-    let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(content);
-    let head = reader.headers().map_err(|error| format!("it is no CSV file in UTF-8: {error}"))?.clone();
+    let mut file =
+        EnteredCsv::open(content).map_err(|error| format!("it is no CSV file in UTF-8: {error}"))?;
+    let head = file.header.clone();
     let table = Table::of(&head);
     let format = table.format()?;
     let mut rows = Vec::new();
     let mut taken = Taken::new(format);
-    for (at, record) in reader.records().enumerate() {
-        cancellation::check();
-        if at == MOST_ROWS {
+    for (number, record) in file.all_rows() {
+        if number > MOST_ROWS {
             return Err("it has more than 300,000 rows: send it in parts".to_owned());
         }
         taken.rows += 1;
         match record {
             Ok(record) => match record.iter().enumerate().find(|(_, text)| text.contains('\0')) {
-                None => rows.push((at + 1, record)),
+                None => rows.push((number, record)),
                 // No database keeps one, in whichever column it stands.
                 Some((column, found)) => {
                     let name = head.get(column).unwrap_or("the row");
-                    taken.reject(at + 1, name, found, "text without a NUL character");
+                    taken.reject(number, name, found, "text without a NUL character");
                 }
             },
-            Err(_) => taken.reject(at + 1, "the row", "bytes that are no text", "a row of CSV in UTF-8"),
+            Err(_) => taken.reject(number, "the row", "bytes that are no text", "a row of CSV in UTF-8"),
         }
     }
     let rows: Vec<Row<'_>> =
@@ -217,7 +206,7 @@ struct Taken {
     skipped: Vec<Skipped>,
     /// Where each reason stands in it.
     by_reason: BTreeMap<String, usize>,
-    rejected: Vec<Rejected>,
+    rejected: Vec<RefusedRow>,
     rejected_count: usize,
 }
 
@@ -238,8 +227,7 @@ impl Taken {
     fn reject(&mut self, row: usize, column: &str, found: &str, expected: impl Into<String>) {
         self.rejected_count += 1;
         if self.rejected.len() < TOLD {
-            let (column, found) = (name_of(column), name_of(found));
-            self.rejected.push(Rejected { row, column, found, expected: expected.into() });
+            self.rejected.push(RefusedRow::new(row, &name_of(column), &name_of(found), expected));
         }
     }
 

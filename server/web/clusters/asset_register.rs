@@ -20,9 +20,10 @@ use super::cluster::in_short;
 use super::{Sent, right, send, to};
 use crate::audit::Actor;
 use crate::changes::{self, About, Document as _, Entry as _, Problem, Right};
+use crate::entered_csv::RefusedRow;
 use crate::onprem::{
-    self, AssetRegister, Edit, Entry, Field, Kind, RefusedCell, RefusedRow, System, Takes, cells, identity,
-    read_file, systems, write_file,
+    self, AssetRegister, Edit, Entry, Field, Kind, RefusedCell, System, Takes, cells, identity, read_file,
+    systems, write_file,
 };
 use crate::period::BillingMonth;
 

@@ -15,7 +15,8 @@ use super::to;
 use crate::audit::Actor;
 use crate::changes::{Document as _, Outcome, Problem};
 use crate::compute::compute;
-use crate::onprem::power::{self, RefusedReading};
+use crate::entered_csv::RefusedRow;
+use crate::onprem::power;
 use crate::onprem::{self, Entry, MeterReadings};
 
 /// A year of quarter hours of forty meters.
@@ -30,7 +31,7 @@ struct RefusedPage {
     cluster: String,
     name: String,
     rows: usize,
-    refused: Vec<RefusedReading>,
+    refused: Vec<RefusedRow>,
 }
 
 impl RefusedPage {
@@ -75,8 +76,7 @@ pub async fn load(
     for reading in file.readings {
         // Told once a meter: of the file, not of a row.
         let mut refuse = |column: &str, found: &str, expected: String| {
-            let column = column.to_owned();
-            let refused = RefusedReading { row: 0, column, found: found.to_owned(), expected };
+            let refused = RefusedRow::new(0, column, found, expected);
             if !page.refused.contains(&refused) {
                 page.refused.push(refused);
             }
@@ -119,11 +119,8 @@ pub async fn load(
     let summary = format!("{}: {readings} of {of} of {}", page.name, cluster.name);
     let outcome = onprem::take_readings(&mut db, &meters, &summary, &by, now).await?;
     if let Outcome::Refused(problems) = outcome {
-        let refused = |it: Problem| RefusedReading {
-            row: 0,
-            column: "time".to_owned(),
-            found: it.of,
-            expected: format!("readings that do not overlap: {}", it.message),
+        let refused = |it: Problem| {
+            RefusedRow::new(0, "time", &it.of, format!("readings that do not overlap: {}", it.message))
         };
         page.refused = problems.into_iter().map(refused).collect();
         return respond::refused(page);

@@ -16,7 +16,7 @@ use chrono::{DateTime, Datelike, NaiveDateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::columns::{Columns, Times, Unit};
-use crate::cancellation;
+use crate::entered_csv::{EnteredCsv, RefusedRow};
 use crate::money::{Decimal, grouped};
 
 /// So much energy passed a meter between two times.
@@ -36,7 +36,7 @@ pub struct ReadingsFile {
     /// By meter, then by time; those of a meter do not overlap.
     pub readings: Vec<Reading>,
     /// In the order of the file.
-    pub refused: Vec<RefusedReading>,
+    pub refused: Vec<RefusedRow>,
     pub resets: Vec<Reset>,
     pub gaps: Vec<Gap>,
     /// Rows that say again what another said.
@@ -54,17 +54,6 @@ pub enum Kind {
     Intervals,
     Register,
     Power,
-}
-
-/// What a file has in a place, and what was expected there.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("row {row}, {column}: found {found:?}, expected {expected}")]
-pub struct RefusedReading {
-    /// From 1, the header not counted; 0 is the header.
-    pub row: usize,
-    pub column: String,
-    pub found: String,
-    pub expected: String,
 }
 
 /// A register began anew: its value was counted from zero. What it counted between its last value and that is lost.
@@ -117,11 +106,10 @@ struct Row {
 /// # Errors
 /// A header that is not understood, or a column that is not what it is taken for. Rows that are wrong are
 /// [`ReadingsFile::refused`].
-pub fn read(content: &[u8]) -> Result<ReadingsFile, RefusedReading> {
-    let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).flexible(true).from_reader(content);
-    let header = reader.headers().map_err(|error| broken(0, &error))?.clone();
-    let columns = Columns::of(&header)?;
+pub fn read(content: &[u8]) -> Result<ReadingsFile, RefusedRow> {
+    let mut csv = EnteredCsv::open(content).map_err(|error| RefusedRow::broken(0, &error))?;
+    let columns = Columns::of(&csv)?;
+    let header = csv.header.clone();
     let mut file = ReadingsFile {
         kind: columns.kind,
         readings: Vec::new(),
@@ -133,13 +121,10 @@ pub fn read(content: &[u8]) -> Result<ReadingsFile, RefusedReading> {
         rows: 0,
     };
     let mut meters: BTreeMap<String, Vec<Row>> = BTreeMap::new();
-    for (i, record) in reader.records().enumerate() {
-        cancellation::check();
-        let number = i + 1;
+    for (number, record) in csv.rows() {
         let read = match record {
-            Ok(record) if record.iter().all(str::is_empty) => continue,
             Ok(record) => read_row(&columns, &header, &record, number),
-            Err(error) => Err(broken(number, &error)),
+            Err(error) => Err(RefusedRow::broken(number, &error)),
         };
         file.rows += 1;
         match read {
@@ -170,13 +155,10 @@ fn read_row(
     header: &csv::StringRecord,
     record: &csv::StringRecord,
     number: usize,
-) -> Result<(String, Row), RefusedReading> {
+) -> Result<(String, Row), RefusedRow> {
     let cell = |place: usize| record.get(place).unwrap_or_default();
-    let refused = |place: usize, expected: &str| RefusedReading {
-        row: number,
-        column: header.get(place).unwrap_or_default().to_owned(),
-        found: cell(place).to_owned(),
-        expected: expected.to_owned(),
+    let refused = |place: usize, expected: &str| {
+        RefusedRow::new(number, header.get(place).unwrap_or_default(), cell(place), expected)
     };
     let meter = match columns.meter {
         Some(place) if cell(place).is_empty() => return Err(refused(place, "the name of a meter")),
@@ -251,15 +233,6 @@ fn energy(kilowatts: Decimal, time: TimeDelta) -> Decimal {
     seconds.divide(Decimal::from(3600), PLACES).unwrap_or_default()
 }
 
-fn broken(row: usize, error: &csv::Error) -> RefusedReading {
-    RefusedReading {
-        row,
-        column: "line".to_owned(),
-        found: error.to_string(),
-        expected: "a line of CSV in UTF-8".to_owned(),
-    }
-}
-
 /// The rows of one meter, by time, become readings.
 struct Meter<'a> {
     name: &'a str,
@@ -286,7 +259,7 @@ impl Meter<'_> {
                         time_text(before.from),
                         time_text(before.until)
                     );
-                    self.refuse(row, self.time, format!("{from} to {until}"), expected);
+                    self.refuse(row, self.time, &format!("{from} to {until}"), expected);
                     continue;
                 }
                 Some(before) if row.from - before.until == INCLUDED => {
@@ -304,15 +277,12 @@ impl Meter<'_> {
 
     /// # Errors
     /// What falls again and again is no register.
-    fn register(&mut self, rows: &[Row]) -> Result<(), RefusedReading> {
+    fn register(&mut self, rows: &[Row]) -> Result<(), RefusedRow> {
         let falls = rows.windows(2).filter(|pair| pair[1].value < pair[0].value).count();
         if falls >= 3 && falls * 10 > rows.len() {
-            return Err(RefusedReading {
-                row: 0,
-                column: self.value.to_owned(),
-                found: format!("values of {} that fall in {falls} of {} rows", self.name, rows.len()),
-                expected: "a register that grows; for the energy of intervals say from and until".to_owned(),
-            });
+            let found = format!("values of {} that fall in {falls} of {} rows", self.name, rows.len());
+            let expected = "a register that grows; for the energy of intervals say from and until";
+            return Err(RefusedRow::new(0, self.value, &found, expected));
         }
         let mut last: Option<&Row> = None;
         for row in rows {
@@ -335,7 +305,7 @@ impl Meter<'_> {
                     "no less than in row {}, {}: a meter does not run backwards",
                     before.number, before.found
                 );
-                self.refuse(row, self.value, row.found.clone(), expected);
+                self.refuse(row, self.value, &row.found, expected);
                 continue;
             } else {
                 self.file.resets.push(Reset {
@@ -388,7 +358,7 @@ impl Meter<'_> {
             self.file.duplicates += 1;
         } else {
             let expected = format!("{}, as row {} states for this time", before.found, before.number);
-            self.refuse(row, self.value, row.found.clone(), expected);
+            self.refuse(row, self.value, &row.found, expected);
         }
     }
 
@@ -400,9 +370,8 @@ impl Meter<'_> {
         self.file.gaps.push(Gap { meter: self.name.to_owned(), from, until });
     }
 
-    fn refuse(&mut self, row: &Row, column: &str, found: String, expected: String) {
-        let column = column.to_owned();
-        self.file.refused.push(RefusedReading { row: row.number, column, found, expected });
+    fn refuse(&mut self, row: &Row, column: &str, found: &str, expected: String) {
+        self.file.refused.push(RefusedRow::new(row.number, column, found, expected));
     }
 }
 
