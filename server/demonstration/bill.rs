@@ -13,6 +13,7 @@ use crate::generate::aws_cur::AwsCur;
 use crate::generate::focus::Focus;
 use crate::generate::line::{Kind, Line, Owner, Writer};
 use crate::generate::output::Output;
+use crate::generate::settle::{reservation_fee, reservation_upfront};
 use crate::generate::{Format, Plan, Totals};
 use crate::money::Currency;
 use crate::period::BillingMonth;
@@ -20,7 +21,6 @@ use crate::period::BillingMonth;
 /// Thousandths: the enterprise discount, and sales tax on what is left.
 const DISCOUNT: u64 = 50;
 const TAX: u64 = 65;
-const HOURS_OF_A_YEAR: u64 = 8760;
 
 /// Which month of the tables a bill states, and how much of it.
 #[derive(Clone, Copy, Debug)]
@@ -244,34 +244,16 @@ impl<W: Writer> Books<W> {
             let of_month = units * self.month.hours as u64;
             let hours = units * self.month.known as u64;
             let unused_hours = hours - self.reserved[at].min(hours);
-            let (unused_amortized, unused_recurring) =
-                (amortized.times(unused_hours), recurring.times(unused_hours));
-            let mut unused = unused_amortized;
-            unused.add(unused_recurring);
             let whole_month = Line {
                 to: self.month.hours,
                 account: reservation.account,
                 machine: Some(reservation.machine),
                 ..Line::empty(&self.bill.offer.regions[0])
             };
-            self.take(&Line {
-                kind: Kind::ReservationFee { unused_hours, unused_amortized, unused_recurring, units },
-                quantity: Amount::whole(of_month),
-                list: recurring.times(of_month),
-                billed: recurring.times(of_month),
-                effective: unused,
-                ..whole_month
-            })?;
+            let rates = (amortized, recurring);
+            self.take(&reservation_fee(&whole_month, units, of_month, unused_hours, rates))?;
             if self.month.index == 0 && reservation.amortized > 0 {
-                let upfront = amortized.times(HOURS_OF_A_YEAR * units);
-                self.take(&Line {
-                    kind: Kind::ReservationUpfront { units },
-                    to: 1,
-                    quantity: Amount::whole(units),
-                    list: upfront,
-                    billed: upfront,
-                    ..whole_month
-                })?;
+                self.take(&reservation_upfront(&whole_month, units, amortized))?;
             }
         }
         Ok(())

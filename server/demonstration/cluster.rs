@@ -66,7 +66,8 @@ pub(super) fn happenings(demonstration: &Demonstration) -> Vec<Happening> {
     let written = |summary: &str, entries| ClusterNews::Written { summary: summary.to_owned(), entries };
     add(it.first.first_day(), written("H100 East goes into service", it.beginning()));
     add(it.expanded(), written("Two more machines", it.expansion()));
-    add(it.first.plus(METERED).first_day(), written("The site has a meter of its own", vec![of_site()]));
+    let of_site = vec![meter(OF_SITE, MeterLocation::Facility)];
+    add(it.first.plus(METERED).first_day(), written("The site has a meter of its own", of_site));
     add(it.broken(), written("A shelf of the storage is lost", vec![it.write_off()]));
     for index in MONTHS - demonstration.months..MONTHS {
         let month = it.first.plus(index as u32);
@@ -96,10 +97,6 @@ fn on(month: BillingMonth, day: u32) -> NaiveDate {
 
 fn meter(name: &str, place: MeterLocation) -> Entry {
     Entry::Meter(Meter { cluster: CLUSTER.to_owned(), name: name.to_owned(), place })
-}
-
-fn of_site() -> Entry {
-    meter(OF_SITE, MeterLocation::Facility)
 }
 
 impl Story {

@@ -63,7 +63,7 @@ impl<'a, W: Write> AwsCur<'a, W> {
         }
         self.output.row.push(b'\n');
         let effective = if row == Row::Negation { Amount::ZERO } else { line.effective };
-        let list = if has_list(line.kind) && row == Row::Main { line.list } else { Amount::ZERO };
+        let list = if line.kind.is_usage() && row == Row::Main { line.list } else { Amount::ZERO };
         self.output.tally(line, row == Row::Main, billed, effective, list);
         self.output.end_row()
     }
@@ -74,7 +74,7 @@ impl<'a, W: Write> AwsCur<'a, W> {
         }
         let output = &mut self.output;
         let is_main = row == Row::Main;
-        let machine = line.machine.filter(|_| runs(line.kind));
+        let machine = line.machine.filter(|_| line.kind.runs());
         let out = &mut output.row;
         let mut text = |text: &str| out.extend_from_slice(text.as_bytes());
         match cell {
@@ -140,16 +140,14 @@ impl<'a, W: Write> AwsCur<'a, W> {
                 _ => "",
             }),
             Cell::Sku if line.machine.is_some() || line.kind == Kind::Goods => sku(out, line),
-            Cell::RateId if has_list(line.kind) && is_main => {
-                write_number(out, 10_000_000_000 + sku_number(line) % 90_000_000_000);
+            Cell::RateId if line.kind.is_usage() && is_main => {
+                write_number(out, 10_000_000_000 + line.sku_number() % 90_000_000_000);
             }
-            Cell::ListCost if has_list(line.kind) && is_main => line.list.write(out),
-            Cell::ListRate if has_list(line.kind) && is_main => line.list_rate.write(out),
+            Cell::ListCost if line.kind.is_usage() && is_main => line.list.write(out),
+            Cell::ListRate if line.kind.is_usage() && is_main => line.list_rate.write(out),
             Cell::Term => text(match line.kind {
                 Kind::OnDemand | Kind::Planned | Kind::Goods => "OnDemand",
-                Kind::Reserved { .. } | Kind::ReservationFee { .. } | Kind::ReservationUpfront { .. } => {
-                    "Reserved"
-                }
+                kind if kind.is_of_reservation() => "Reserved",
                 _ => "",
             }),
             Cell::Unit => text(match line.kind {
@@ -220,15 +218,6 @@ impl<W: Write> Writer for AwsCur<'_, W> {
     }
 }
 
-/// Machines that run, as against fees for them.
-pub(crate) fn runs(kind: Kind) -> bool {
-    matches!(kind, Kind::OnDemand | Kind::Spot | Kind::Reserved { .. } | Kind::Planned)
-}
-
-fn has_list(kind: Kind) -> bool {
-    runs(kind) || kind == Kind::Goods
-}
-
 fn line_item_type(kind: Kind, row: Row) -> &'static str {
     match kind {
         Kind::OnDemand | Kind::Spot | Kind::Goods => "Usage",
@@ -257,9 +246,9 @@ fn product_code(line: &Line) -> &'static str {
 fn usage_type(out: &mut Vec<u8>, line: &Line) {
     let (name, rest) = match line.kind {
         Kind::Goods => (line.goods.usage_type, ""),
-        Kind::OnDemand | Kind::Planned | Kind::Reserved { .. } => ("BoxUsage:", machine_name(line)),
-        Kind::Spot => ("SpotUsage:", machine_name(line)),
-        Kind::ReservationFee { .. } | Kind::ReservationUpfront { .. } => ("HeavyUsage:", machine_name(line)),
+        Kind::OnDemand | Kind::Planned | Kind::Reserved { .. } => ("BoxUsage:", line.machine_name()),
+        Kind::Spot => ("SpotUsage:", line.machine_name()),
+        Kind::ReservationFee { .. } | Kind::ReservationUpfront { .. } => ("HeavyUsage:", line.machine_name()),
         Kind::PlanFee { .. } => ("ComputeSP:3yrNoUpfront", ""),
         _ => return,
     };
@@ -270,14 +259,10 @@ fn usage_type(out: &mut Vec<u8>, line: &Line) {
     out.extend_from_slice(rest.as_bytes());
 }
 
-pub(crate) fn machine_name(line: &Line) -> &'static str {
-    line.machine.map_or("", |machine| machine.name)
-}
-
 fn resource_id(out: &mut Vec<u8>, line: &Line, plan_arn: &str) {
     match line.kind {
         Kind::PlanFee { .. } => out.extend_from_slice(plan_arn.as_bytes()),
-        kind if runs(kind) => {
+        kind if kind.runs() => {
             out.extend_from_slice(b"i-0");
             write_hex(out, line.resource);
         }
@@ -300,17 +285,17 @@ fn description(out: &mut Vec<u8>, line: &Line, row: Row) {
             text("$");
             line.list_rate.write(out);
             out.extend_from_slice(b" per On Demand Linux ");
-            out.extend_from_slice(machine_name(line).as_bytes());
+            out.extend_from_slice(line.machine_name().as_bytes());
             out.extend_from_slice(b" Instance Hour");
         }
         Kind::Spot => {
-            text(machine_name(line));
+            text(line.machine_name());
             text(" Linux/UNIX Spot Instance-hour in ");
             write_cell(out, line.region.id);
         }
         Kind::Reserved { .. } => {
             text("\"Linux/UNIX (Amazon VPC), ");
-            text(machine_name(line));
+            text(line.machine_name());
             text(" reserved instance applied\"");
         }
         Kind::Goods => {
@@ -324,7 +309,7 @@ fn description(out: &mut Vec<u8>, line: &Line, row: Row) {
         Kind::PlanFee { .. } => text("3 year No Upfront Compute Savings Plan"),
         Kind::ReservationFee { .. } => {
             text("\"USD hourly fee per Linux/UNIX (Amazon VPC), ");
-            text(machine_name(line));
+            text(line.machine_name());
             text(" instance\"");
         }
         Kind::ReservationUpfront { .. } => text("Sign up charge for subscription: reservation"),
@@ -336,16 +321,9 @@ fn description(out: &mut Vec<u8>, line: &Line, row: Row) {
     }
 }
 
-/// A number that is the same for the same product in the same region.
-pub(crate) fn sku_number(line: &Line) -> u64 {
-    let name = if line.kind == Kind::Goods { line.goods.usage_type } else { machine_name(line) };
-    let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    line.region.id.bytes().chain(name.bytes()).fold(0xcbf2_9ce4_8422_2325, hash)
-}
-
 /// 16 characters of A to Z and 2 to 7.
 fn sku(out: &mut Vec<u8>, line: &Line) {
-    let mut bits = u128::from(sku_number(line)).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
+    let mut bits = u128::from(line.sku_number()).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
     for _ in 0..16 {
         out.push(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"[(bits >> 120 & 31) as usize]);
         bits <<= 5;

@@ -1,7 +1,6 @@
 //! The cells of a report's row that describe its machine, commitment and tags.
 
 use super::amount::{write_cell, write_number};
-use super::aws_cur::{machine_name, runs, sku_number};
 use super::cur_columns::Cell;
 use super::line::{Kind, Line};
 use super::world::Machine;
@@ -33,27 +32,15 @@ pub(crate) fn machine_cell(out: &mut Vec<u8>, cell: Cell, machine: &Machine, lin
 pub(crate) fn reservation_cell(out: &mut Vec<u8>, cell: Cell, line: &Line, stamps: usize, arn: &str) {
     let mut text = |text: &str| out.extend_from_slice(text.as_bytes());
     match (cell, line.kind) {
-        (
-            Cell::ReservationArn,
-            Kind::Reserved { .. } | Kind::ReservationFee { .. } | Kind::ReservationUpfront { .. },
-        ) => {
+        (Cell::ReservationArn, kind) if kind.is_of_reservation() => {
             text(arn);
-            text(machine_name(line));
+            text(line.machine_name());
         }
-        (
-            Cell::LeaseLength,
-            Kind::Reserved { .. } | Kind::ReservationFee { .. } | Kind::ReservationUpfront { .. },
-        ) => text("1yr"),
-        (
-            Cell::OfferingClass,
-            Kind::Reserved { .. } | Kind::ReservationFee { .. } | Kind::ReservationUpfront { .. },
-        ) => text("standard"),
-        (
-            Cell::PurchaseOption,
-            Kind::Reserved { .. } | Kind::ReservationFee { .. } | Kind::ReservationUpfront { .. },
-        ) => text("Partial Upfront"),
+        (Cell::LeaseLength, kind) if kind.is_of_reservation() => text("1yr"),
+        (Cell::OfferingClass, kind) if kind.is_of_reservation() => text("standard"),
+        (Cell::PurchaseOption, kind) if kind.is_of_reservation() => text("Partial Upfront"),
         (Cell::Subscription, Kind::Reserved { .. } | Kind::ReservationFee { .. }) => {
-            write_number(out, 1_000_000_000 + sku_number(line) % 9_000_000_000);
+            write_number(out, 1_000_000_000 + line.sku_number() % 9_000_000_000);
         }
         (Cell::ReservationEffective, Kind::Reserved { .. }) => line.effective.write(out),
         (Cell::AmortizedForUsage, Kind::Reserved { amortized, .. }) => amortized.write(out),
@@ -97,7 +84,7 @@ pub(crate) fn tag_cell(out: &mut Vec<u8>, cell: Cell, line: &Line) {
         Cell::CostCenterTag => write_cell(out, owner.cost_center),
         Cell::Project => write_cell(out, owner.project),
         Cell::Experiment if owner.experiment > 0 => owner.write_experiment(out),
-        Cell::CreatedBy if runs(line.kind) && line.resource.is_multiple_of(4) => {
+        Cell::CreatedBy if line.kind.runs() && line.resource.is_multiple_of(4) => {
             out.extend_from_slice(b"AssumedRole:role/");
             write_cell(out, owner.project.split(',').next().unwrap_or_default());
         }

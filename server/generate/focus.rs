@@ -77,16 +77,13 @@ impl<'a, W: Write> Focus<'a, W> {
             write_cell(out, name);
             out.push(b',');
         }
-        out.extend_from_slice(output.invoice_id.as_bytes());
-        out.push(b',');
-        out.extend_from_slice(output.billing_account.as_bytes());
-        out.push(b',');
-        out.extend_from_slice(output.billing_account_name.as_bytes());
-        out.extend_from_slice(b",Billing Account,");
-        out.extend_from_slice(output.accounts[line.account].as_bytes());
-        out.push(b',');
-        out.extend_from_slice(output.account_names[line.account].as_bytes());
-        out.extend_from_slice(b",Account,");
+        push(out, &output.invoice_id);
+        push(out, &output.billing_account);
+        push(out, &output.billing_account_name);
+        push(out, "Billing Account");
+        push(out, &output.accounts[line.account]);
+        push(out, &output.account_names[line.account]);
+        push(out, "Account");
         let last = output.stamps.len() - 1;
         for at in [0, last, line.from, line.to] {
             out.extend_from_slice(&output.stamps[at]);
@@ -119,10 +116,8 @@ impl<'a, W: Write> Focus<'a, W> {
             out.extend_from_slice(machine.name.as_bytes());
             out.push(b' ');
         }
-        out.extend_from_slice(what.as_bytes());
-        out.push(b',');
-        out.extend_from_slice(frequency.as_bytes());
-        out.push(b',');
+        push(out, what);
+        push(out, frequency);
     }
 
     /// BilledCost to ConsumedUnit.
@@ -137,7 +132,7 @@ impl<'a, W: Write> Focus<'a, W> {
         let contracted = if matches!(line.kind, Kind::Spot) { billed } else { list };
         contracted.write(out);
         out.push(b',');
-        let is_usage = is_usage(line.kind) && row == Row::Main;
+        let is_usage = line.kind.is_usage() && row == Row::Main;
         let is_priced = is_usage || is_purchase(line.kind) && row == Row::Main;
         let price = |out: &mut Vec<u8>| {
             if is_usage {
@@ -155,8 +150,7 @@ impl<'a, W: Write> Focus<'a, W> {
             _ if is_purchase(line.kind) => "Standard",
             _ => "",
         };
-        out.extend_from_slice(category.as_bytes());
-        out.push(b',');
+        push(out, category);
         let unit = match line.kind {
             Kind::Goods => line.goods.unit,
             Kind::ReservationUpfront { .. } | Kind::Support => "Units",
@@ -170,14 +164,12 @@ impl<'a, W: Write> Focus<'a, W> {
             out.push(b',');
         }
         out.push(b',');
-        out.extend_from_slice(output.currency.as_bytes());
-        out.push(b',');
+        push(out, &output.currency);
         price(out);
         effective.write(out);
         out.push(b',');
         price(out);
-        out.extend_from_slice(output.currency.as_bytes());
-        out.push(b',');
+        push(out, &output.currency);
         if is_usage {
             line.quantity.write(out);
             out.push(b',');
@@ -197,28 +189,24 @@ impl<'a, W: Write> Focus<'a, W> {
             _ => (self.offer.service, "Compute", "Virtual Machines"),
         };
         for text in [service, category, subcategory] {
-            out.extend_from_slice(text.as_bytes());
-            out.push(b',');
+            push(out, text);
         }
         let has_sku = line.machine.is_some() || line.kind == Kind::Goods;
         if has_sku {
             out.extend_from_slice(b"SKU-");
             write_cell(out, sku_name(line));
             out.push(b',');
-            out.extend_from_slice(
-                if line.kind == Kind::Goods { line.goods.usage_type } else { "Compute" }.as_bytes(),
-            );
-            out.extend_from_slice(b",PRICE-");
+            push(out, if line.kind == Kind::Goods { line.goods.usage_type } else { "Compute" });
+            out.extend_from_slice(b"PRICE-");
             write_cell(out, sku_name(line));
             out.push(b'-');
-            out.extend_from_slice(line.region.id.as_bytes());
-            out.push(b',');
+            push(out, line.region.id);
         } else {
             out.extend_from_slice(b",,,");
         }
         price_details(out, line);
         out.push(b',');
-        let has_resource = row == Row::Main && line.resource != 0 && is_usage(line.kind);
+        let has_resource = row == Row::Main && line.resource != 0 && line.kind.is_usage();
         for _ in 0..2 {
             if has_resource {
                 let prefix = if line.machine.is_some() { self.offer.machine_id } else { line.goods.resource };
@@ -235,8 +223,7 @@ impl<'a, W: Write> Focus<'a, W> {
             out.extend_from_slice(b",,,");
             return;
         }
-        out.extend_from_slice(line.region.id.as_bytes());
-        out.push(b',');
+        push(out, line.region.id);
         write_cell(out, line.region.name);
         out.push(b',');
         if has_resource && line.machine.is_some() {
@@ -252,12 +239,9 @@ impl<'a, W: Write> Focus<'a, W> {
         let out = &mut output.row;
         let commitment = match line.kind {
             Kind::Planned | Kind::PlanFee { .. } => Commitment::Plan,
-            Kind::Reserved { .. } | Kind::ReservationFee { .. } | Kind::ReservationUpfront { .. } => {
-                Commitment::Reservation
-            }
+            kind if kind.is_of_reservation() => Commitment::Reservation,
             _ => Commitment::None,
         };
-        let machine = line.machine.map_or("", |machine| machine.name);
         let status = match (line.kind, row) {
             (_, Row::Unused) => "Unused",
             (Kind::Planned | Kind::Reserved { .. }, _) => "Used",
@@ -268,22 +252,19 @@ impl<'a, W: Write> Focus<'a, W> {
             Commitment::Plan => {
                 out.extend_from_slice(output.plan_arn.as_bytes());
                 out.extend_from_slice(b",compute-plan-3yr,Spend,Savings Plan,");
-                out.extend_from_slice(status.as_bytes());
-                out.push(b',');
+                push(out, status);
                 match (line.kind, row) {
                     (Kind::PlanFee { commitment, .. }, Row::Main) => commitment.write(out),
                     _ => line.effective.write(out),
                 }
                 out.push(b',');
-                out.extend_from_slice(output.currency.as_bytes());
-                out.push(b',');
+                push(out, &output.currency);
             }
             Commitment::Reservation => {
                 out.extend_from_slice(output.reservation_arn.as_bytes());
-                write_cell(out, machine);
+                write_cell(out, line.machine_name());
                 out.extend_from_slice(b",reservation-1yr,Usage,Reserved Instance,");
-                out.extend_from_slice(status.as_bytes());
-                out.push(b',');
+                push(out, status);
                 match (line.kind, row) {
                     (Kind::ReservationFee { unused_hours, .. }, Row::Unused) => {
                         write_number(out, unused_hours);
@@ -339,8 +320,10 @@ impl<W: Write> Writer for Focus<'_, W> {
     }
 }
 
-fn is_usage(kind: Kind) -> bool {
-    matches!(kind, Kind::OnDemand | Kind::Spot | Kind::Reserved { .. } | Kind::Planned | Kind::Goods)
+/// A cell, which needs no quotes or has them, and the comma behind it.
+fn push(out: &mut Vec<u8>, cell: &str) {
+    out.extend_from_slice(cell.as_bytes());
+    out.push(b',');
 }
 
 fn is_purchase(kind: Kind) -> bool {
@@ -356,7 +339,7 @@ fn sku_name(line: &Line) -> &'static str {
 
 /// SkuPriceDetails: a JSON object, in a quoted cell.
 fn price_details(out: &mut Vec<u8>, line: &Line) {
-    let Some(machine) = line.machine.filter(|_| is_usage(line.kind)) else { return };
+    let Some(machine) = line.machine.filter(|_| line.kind.is_usage()) else { return };
     out.extend_from_slice(b"\"{\"\"InstanceType\"\": \"\"");
     out.extend_from_slice(machine.name.as_bytes());
     out.extend_from_slice(b"\"\", \"\"CoreCount\"\": ");

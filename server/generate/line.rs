@@ -86,6 +86,23 @@ pub(crate) trait Writer {
     fn write(&mut self, line: &Line) -> io::Result<()>;
 }
 
+impl Kind {
+    /// Machines that run, as against fees for them.
+    pub(crate) fn runs(self) -> bool {
+        matches!(self, Self::OnDemand | Self::Spot | Self::Reserved { .. } | Self::Planned)
+    }
+
+    /// What is metered, and has a list price.
+    pub(crate) fn is_usage(self) -> bool {
+        self.runs() || self == Self::Goods
+    }
+
+    /// Covered by a reservation, or a fee of one.
+    pub(crate) fn is_of_reservation(self) -> bool {
+        matches!(self, Self::Reserved { .. } | Self::ReservationFee { .. } | Self::ReservationUpfront { .. })
+    }
+}
+
 impl Line {
     /// An hour of nothing in a region, to fill in.
     pub(crate) fn empty(region: &'static Region) -> Self {
@@ -106,5 +123,16 @@ impl Line {
             billed: Amount::ZERO,
             effective: Amount::ZERO,
         }
+    }
+
+    pub(crate) fn machine_name(&self) -> &'static str {
+        self.machine.map_or("", |machine| machine.name)
+    }
+
+    /// A number that is the same for the same product in the same region.
+    pub(crate) fn sku_number(&self) -> u64 {
+        let name = if self.kind == Kind::Goods { self.goods.usage_type } else { self.machine_name() };
+        let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        self.region.id.bytes().chain(name.bytes()).fold(0xcbf2_9ce4_8422_2325, hash)
     }
 }

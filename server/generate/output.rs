@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::amount::{Amount, write_cell, write_padded};
-use super::line::{Kind, Line, Owner};
+use super::line::{Line, Owner};
 use super::scatter::Scatter;
 use super::world::{ACCOUNTS, Offer};
 use super::{Plan, Totals};
@@ -96,10 +96,8 @@ impl<'a, W: Write> Output<'a, W> {
         self.billed.add(billed);
         self.effective.add(effective);
         self.list.add(list);
-        let runs = matches!(line.kind, Kind::OnDemand | Kind::Spot | Kind::Reserved { .. } | Kind::Planned);
-        if let Some(machine) =
-            line.machine.filter(|machine| counts && runs && !machine.accelerators.is_empty())
-        {
+        let counts = counts && line.kind.runs();
+        if let Some(machine) = line.machine.filter(|machine| counts && !machine.accelerators.is_empty()) {
             self.hours.entry(machine.name).or_default().add(line.quantity);
         }
     }

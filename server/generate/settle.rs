@@ -64,41 +64,19 @@ impl Month {
         let which = usize::from(at == 1);
         let machine = &self.offer.accelerated[1 + which];
         let units = books.reserved_units[which];
-        let (amortized, recurring) = reserved_rates(machine.list());
         let amount = |amount: Amount| Line { account, billed: amount, effective: amount, ..whole_month };
         match kind {
             Kind::ReservationFee { .. } => {
                 let hours = units * self.hours as u64;
                 let unused_hours = hours - books.reserved_hours[which].min(hours);
-                let (unused_amortized, unused_recurring) =
-                    (amortized.times(unused_hours), recurring.times(unused_hours));
-                let mut effective = unused_amortized;
-                effective.add(unused_recurring);
-                let billed = recurring.times(hours);
-                Line {
-                    kind: Kind::ReservationFee { unused_hours, unused_amortized, unused_recurring, units },
-                    machine: Some(machine),
-                    quantity: Amount::whole(hours),
-                    list: billed,
-                    billed,
-                    effective,
-                    ..whole_month
-                }
+                let of = Line { machine: Some(machine), ..whole_month };
+                reservation_fee(&of, units, hours, unused_hours, reserved_rates(machine.list()))
             }
             Kind::ReservationUpfront { .. } => {
                 let machine = &self.offer.accelerated[1];
                 let (amortized, _) = reserved_rates(machine.list());
-                let units = books.reserved_units[0];
-                let billed = amortized.times(HOURS_OF_A_YEAR * units);
-                Line {
-                    kind: Kind::ReservationUpfront { units },
-                    machine: Some(machine),
-                    to: 1,
-                    quantity: Amount::whole(units),
-                    list: billed,
-                    billed,
-                    ..whole_month
-                }
+                let of = Line { machine: Some(machine), ..whole_month };
+                reservation_upfront(&of, books.reserved_units[0], amortized)
             }
             Kind::Tax => amount(spent.per_mille(82)),
             Kind::Discount => amount(spent.per_mille(50).negative()),
@@ -136,4 +114,39 @@ impl Books {
 /// What an hour of a reserved machine takes from the upfront fee, and its recurring fee.
 pub(crate) fn reserved_rates(list: Amount) -> (Amount, Amount) {
     (list.per_mille(AMORTIZED_RATE), list.per_mille(RECURRING_RATE))
+}
+
+/// The recurring fee of so many hours, and what of it and of the upfront fee went unused.
+pub(crate) fn reservation_fee(
+    whole_month: &Line,
+    units: u64,
+    hours: u64,
+    unused_hours: u64,
+    (amortized, recurring): (Amount, Amount),
+) -> Line {
+    let (unused_amortized, unused_recurring) = (amortized.times(unused_hours), recurring.times(unused_hours));
+    let mut effective = unused_amortized;
+    effective.add(unused_recurring);
+    let billed = recurring.times(hours);
+    Line {
+        kind: Kind::ReservationFee { unused_hours, unused_amortized, unused_recurring, units },
+        quantity: Amount::whole(hours),
+        list: billed,
+        billed,
+        effective,
+        ..*whole_month
+    }
+}
+
+/// What is paid once for a year.
+pub(crate) fn reservation_upfront(whole_month: &Line, units: u64, amortized: Amount) -> Line {
+    let billed = amortized.times(HOURS_OF_A_YEAR * units);
+    Line {
+        kind: Kind::ReservationUpfront { units },
+        to: 1,
+        quantity: Amount::whole(units),
+        list: billed,
+        billed,
+        ..*whole_month
+    }
 }
