@@ -67,6 +67,11 @@ impl BillingMonth {
         Self(self.0.checked_sub_months(Months::new(months)).unwrap_or(self.0))
     }
 
+    /// From this month to another, both included; none where that is before.
+    pub fn through(self, last: Self) -> impl Iterator<Item = Self> + use<> {
+        std::iter::successors(Some(self), |month| Some(month.next())).take_while(move |month| *month <= last)
+    }
+
     /// First day to first day of the next month.
     /// How many months it is after another; `None` before it.
     pub fn months_after(self, other: Self) -> Option<u32> {
@@ -157,8 +162,7 @@ impl Period {
     }
 
     pub fn months(&self) -> impl Iterator<Item = BillingMonth> + use<> {
-        let (first, last) = (self.first, self.last);
-        std::iter::successors(Some(first), |month| Some(month.next())).take_while(move |month| *month <= last)
+        self.first.through(self.last)
     }
 
     /// The period of the same length that ends where this one begins.

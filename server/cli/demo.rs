@@ -222,10 +222,9 @@ async fn happen(session: &Session, happening: Happening) -> anyhow::Result<u64> 
         }
         ClusterNews::Read { summary, readings } => {
             let mut meters = Vec::new();
-            for (id, entry) in &asset_register.entries {
-                let onprem::Entry::Meter(meter) = entry else { continue };
+            for (meter_id, meter) in asset_register.meters() {
                 let mine = readings.iter().filter(|reading| reading.meter == meter.name);
-                meters.push(MeterReadings { meter_id: *id, readings: mine.cloned().collect() });
+                meters.push(MeterReadings { meter_id, readings: mine.cloned().collect() });
             }
             let ids: Vec<i64> = meters.iter().map(|meter| meter.meter_id).collect();
             let last = readings.iter().map(|reading| reading.until).max();

@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::entry::{Asset, Cluster, Entry, Event, EventKind, Shares};
+use super::entry::{Asset, Cluster, Entry, Event, EventKind, Meter, Shares, Tariff};
 use super::location_history::Events;
+use super::power::{MeterLocation, Reading};
 use crate::changes::NumberedEdit;
+use crate::money::Decimal;
 use crate::period::BillingMonth;
 
 /// Everything that was written down, by its number.
@@ -65,12 +67,57 @@ impl AssetRegister {
         })
     }
 
+    /// With their numbers, in the order they were entered.
+    pub fn meters(&self) -> impl Iterator<Item = (i64, &Meter)> {
+        self.entries.iter().filter_map(|(id, entry)| match entry {
+            Entry::Meter(it) => Some((*id, it)),
+            _ => None,
+        })
+    }
+
     /// What happened to the assets, by asset.
     pub fn events(&self) -> Events<'_> {
         Events::new(self.entries.iter().filter_map(|(id, entry)| match entry {
             Entry::Event(it) => Some((*id, it)),
             _ => None,
         }))
+    }
+
+    /// Whether the price of a place has energy in it, so that none is charged beside it.
+    pub fn has_energy_included(&self, cluster: &str, month: BillingMonth) -> bool {
+        self.entries.values().any(|entry| {
+            matches!(entry, Entry::Colocation(it)
+                if it.cluster == cluster && it.includes_energy && it.months.contains(month))
+        })
+    }
+
+    /// What energy costs in a month.
+    pub fn tariff(&self, cluster: &str, month: BillingMonth) -> Option<(i64, &Tariff)> {
+        self.entries.iter().find_map(|(id, entry)| match entry {
+            Entry::Tariff(it) if it.cluster == cluster && it.months.contains(month) => Some((*id, it)),
+            _ => None,
+        })
+    }
+
+    /// What the meters that a cluster has at a place read, of these readings.
+    pub(super) fn read_at<'r>(
+        &self,
+        cluster: &str,
+        place: MeterLocation,
+        readings: &'r [Reading],
+    ) -> impl Iterator<Item = &'r Reading> {
+        let its = self.meters().filter(|(_, it)| it.cluster == cluster && it.place == place);
+        let names: BTreeSet<&str> = its.map(|(_, it)| it.name.as_str()).collect();
+        readings.iter().filter(move |reading| names.contains(reading.meter.as_str()))
+    }
+
+    /// The power usage effectiveness of a month: the last that was entered for it or for a month before.
+    pub fn pue(&self, cluster: &str, month: BillingMonth) -> Option<Decimal> {
+        let values = self.entries.values().filter_map(|entry| match entry {
+            Entry::Pue(it) if it.cluster == cluster && it.first <= month => Some((it.first, it.value)),
+            _ => None,
+        });
+        values.max_by_key(|(first, _)| *first).map(|(_, value)| value)
     }
 
     /// From the month in which the first thing of a cluster begins.

@@ -1,18 +1,16 @@
 //! Before and after a change: the asset register and its readings without it, and with it.
 
-use crate::changes::Document as _;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use chrono::NaiveTime;
 use sqlx::PgConnection;
 
 use super::asset_register::{AssetRegister, Edit};
 use super::bill_file::PROVIDER;
 use super::entry::Entry;
 use super::impact::{Readings, RegisterBeforeAfter, RegisterState, touched};
-use super::power::Reading;
-use crate::changes::{Change, Edit as _, Status};
+use super::power::{Reading, start_of};
+use crate::changes::{Change, Document as _, Edit as _, Status};
 use crate::money::Decimal;
 use crate::period::BillingMonth;
 
@@ -99,13 +97,8 @@ fn meters<'a>(
     asset_register: &'a AssetRegister,
     clusters: &BTreeSet<String>,
 ) -> BTreeMap<i64, (&'a str, &'a str)> {
-    let its = asset_register.entries.iter().filter_map(|(id, entry)| match entry {
-        Entry::Meter(it) if clusters.contains(&it.cluster) => {
-            Some((*id, (it.cluster.as_str(), it.name.as_str())))
-        }
-        _ => None,
-    });
-    its.collect()
+    let its = asset_register.meters().filter(|(_, it)| clusters.contains(&it.cluster));
+    its.map(|(id, it)| (id, (it.cluster.as_str(), it.name.as_str()))).collect()
 }
 
 /// The meters that were read at a revision.
@@ -150,7 +143,7 @@ async fn readings(
         let (from, until) = (row.starts_at, row.ends_at);
         let reading = Reading { meter: (*meter).to_owned(), from, until, kwh: row.kwh };
         let mut month = BillingMonth::of(from.date_naive());
-        while month.first_day().and_time(NaiveTime::MIN).and_utc() < until {
+        while start_of(month.first_day()) < until {
             found.entry(((*cluster).to_owned(), month)).or_default().push(reading.clone());
             month = month.next();
         }

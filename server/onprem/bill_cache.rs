@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 use sqlx::PgConnection;
 
 use super::asset_register::AssetRegister;
-use super::bill_file::bill;
+use super::bill_file::MonthFile;
 use super::bill_status::{ClusterMonth, Counting, counting, waiting};
 use super::bill_totals::{ComputedBill, Sha, feed, is_over, lines_until};
 use super::cost_lines::Line;
@@ -48,12 +48,6 @@ struct Key {
 /// The last revision at which readings of a month changed.
 type ReadIn = BTreeMap<BillingMonth, i64>;
 
-/// The file of a month, as it is submitted.
-pub struct MonthFile {
-    pub bytes: Vec<u8>,
-    pub sha256: Sha,
-}
-
 /// A cluster with what its months follow from, as of a revision.
 struct Behind {
     cluster: Cluster,
@@ -77,8 +71,7 @@ impl Behind {
     }
 
     fn meters(&self) -> Vec<i64> {
-        let is_meter = |(_, entry): &(&i64, &Entry)| matches!(entry, Entry::Meter(_));
-        self.asset_register.entries.iter().filter(is_meter).map(|(id, _)| *id).collect()
+        self.asset_register.meters().map(|(id, _)| id).collect()
     }
 }
 
@@ -98,10 +91,7 @@ impl Months {
         let waiting = waiting(&mut *db, cluster).await?;
         let read = self.read_in(&mut *db, &behind).await?;
         let this_month = BillingMonth::of(today);
-        let has_been: BTreeSet<BillingMonth> =
-            std::iter::successors(Some(first), |month| (*month < this_month).then(|| month.next()))
-                .filter(|month| *month <= this_month)
-                .collect();
+        let has_been: BTreeSet<BillingMonth> = first.through(this_month).collect();
         let all: BTreeSet<BillingMonth> = has_been.iter().chain(counting.keys()).copied().collect();
         let mut months = Vec::new();
         for month in all {
@@ -198,12 +188,9 @@ async fn read_in(db: &mut PgConnection, meters: &[i64], revision: i64) -> sqlx::
     .await?;
     let mut read = ReadIn::new();
     for row in rows {
-        let last = BillingMonth::of(row.last);
-        let mut month = BillingMonth::of(row.first);
-        while month <= last {
+        for month in BillingMonth::of(row.first).through(BillingMonth::of(row.last)) {
             let known = read.entry(month).or_default();
             *known = row.revision.max(*known);
-            month = month.next();
         }
     }
     Ok(read)
@@ -234,11 +221,7 @@ pub async fn file_of(
 ) -> sqlx::Result<Option<MonthFile>> {
     let Some(it) = at.1.cluster(cluster).cloned() else { return Ok(None) };
     let lines = lines_of(db, at, cluster, month, today).await?;
-    let file = compute(move || {
-        let bytes = bill(&it, month, &lines, is_over(month, today));
-        MonthFile { sha256: Sha256::digest(&bytes).into(), bytes }
-    });
-    Ok(Some(file.await?))
+    Ok(Some(compute(move || MonthFile::of(&it, month, &lines, is_over(month, today))).await?))
 }
 
 impl SizeInCache for ComputedBill {

@@ -6,7 +6,9 @@
 //! entry of the asset register it comes from. The bytes follow from the lines alone, so that the same month is the same file.
 
 use serde_json::json;
+use sha2::{Digest as _, Sha256};
 
+use super::bill_totals::Sha;
 use super::cost_lines::{Amounts, Component, Line, Machine};
 use super::entry::{Asset, Cluster};
 use crate::accelerator::{Accelerators, recognize};
@@ -51,6 +53,19 @@ const COLUMNS: [&str; 33] = [
     "x_Basis",
     "x_Input",
 ];
+
+/// The file of a month, as it is submitted.
+pub struct MonthFile {
+    pub bytes: Vec<u8>,
+    pub sha256: Sha,
+}
+
+impl MonthFile {
+    pub(super) fn of(cluster: &Cluster, month: BillingMonth, lines: &[Line], is_over: bool) -> Self {
+        let bytes = bill(cluster, month, lines, is_over);
+        Self { sha256: Sha256::digest(&bytes).into(), bytes }
+    }
+}
 
 /// The file of a cluster's month. A month that is not over has no invoice, so that it counts as provisional.
 pub fn bill(cluster: &Cluster, month: BillingMonth, lines: &[Line], is_over: bool) -> Vec<u8> {

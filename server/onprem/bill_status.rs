@@ -8,8 +8,7 @@ use serde::Serialize;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::bill_cache::MonthFile;
-use super::bill_file::PROVIDER;
+use super::bill_file::{MonthFile, PROVIDER};
 use super::bill_totals::{ComputedBill, Sha, is_over};
 use crate::money::{Currency, Decimal, Money};
 use crate::period::BillingMonth;

@@ -1,6 +1,5 @@
 //! The equations of on-premises: a month that counts is what the asset register says of it, and a price becomes expense whole.
 
-use crate::changes::Document as _;
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::NaiveDate;
@@ -16,6 +15,7 @@ use super::problem::problems;
 use super::readings::readings;
 use super::summary::owned_hours;
 use crate::accelerator::accelerator_hours;
+use crate::changes::Document as _;
 use crate::ledger::Equation;
 use crate::money::Decimal;
 use crate::period::BillingMonth;
@@ -208,8 +208,7 @@ fn written_off(
     let last_day = leavings.iter().map(|leaving| leaving.day).chain([schedule.ends(), today]).max();
     let last_month = BillingMonth::of(last_day.unwrap_or(today));
     let (mut in_all, mut until_today) = (Decimal::ZERO, Decimal::ZERO);
-    let mut month = BillingMonth::of(asset.in_service);
-    while month <= last_month {
+    for month in BillingMonth::of(asset.in_service).through(last_month) {
         for line in lines_of_asset((id, asset), &location_history, month) {
             let expense = expense(&line);
             in_all += expense;
@@ -217,7 +216,6 @@ fn written_off(
                 until_today += expense;
             }
         }
-        month = month.next();
     }
     let (name, whole, residual) = match &asset.paid {
         Paid::Leased { monthly, months } => {

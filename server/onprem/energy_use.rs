@@ -7,7 +7,6 @@ use serde::Serialize;
 
 use super::asset_register::AssetRegister;
 use super::cost_lines::{Basis, Component, Line, UnpricedEnergy, unpriced_energy};
-use super::entry::Entry;
 use super::power::{MeasuredPue, MeterLocation, Reading, measured_pue};
 use crate::money::{Decimal, Money};
 use crate::period::BillingMonth;
@@ -62,7 +61,10 @@ impl EnergyOfMonth {
         // A month has one tariff, and so one currency.
         let currency = lines.iter().find(is_cost).map(|line| line.currency.clone());
         let amount: Decimal = lines.iter().filter(is_cost).map(|line| line.effective).sum();
-        let pue_measured = pue_of(asset_register, cluster, month, readings);
+        let at = |place: MeterLocation| asset_register.read_at(cluster, place, readings);
+        let pue_measured = measured_pue(at(MeterLocation::It), at(MeterLocation::Facility))
+            .into_iter()
+            .find(|it| it.month == month);
         if days == 0 && pue_measured.is_none() {
             return None;
         }
@@ -93,30 +95,11 @@ impl EnergyOfMonth {
     }
 }
 
-/// The PUE that the meters of machines and site tell together.
-fn pue_of(
-    asset_register: &AssetRegister,
-    cluster: &str,
-    month: BillingMonth,
-    readings: &[Reading],
-) -> Option<MeasuredPue> {
-    let at = |place: MeterLocation| -> Vec<Reading> {
-        let is_there = |name: &str| {
-            asset_register.entries.values().any(|entry| {
-                matches!(entry, Entry::Meter(it) if it.cluster == cluster && it.place == place && it.name == name)
-            })
-        };
-        readings.iter().filter(|reading| is_there(&reading.meter)).cloned().collect()
-    };
-    let measured = measured_pue(&at(MeterLocation::It), &at(MeterLocation::Facility));
-    measured.into_iter().find(|it| it.month == month)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::onprem::cost_lines;
-    use crate::onprem::entry::{Colocation, Meter, Span};
+    use crate::onprem::entry::{Colocation, Entry, Meter, Span};
     use crate::onprem::start::Start;
     use crate::onprem::system::systems;
 

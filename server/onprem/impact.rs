@@ -99,8 +99,7 @@ impl RegisterBeforeAfter {
         for cluster in &clusters {
             let known = [&self.before, &self.after].map(|side| side.asset_register.first_month(cluster));
             let Some(first) = known.into_iter().flatten().min() else { continue };
-            let months = std::iter::successors(Some(first), |month| Some(month.next()));
-            for month in months.take_while(|month| month.first_day() <= today) {
+            for month in first.through(BillingMonth::of(today)) {
                 let of_month = (cluster.clone(), month);
                 if !edited.contains(cluster) && !self.is_read_otherwise(&of_month) {
                     continue;

@@ -40,14 +40,14 @@ mod testing;
 
 pub use asset_register::{AssetRegister, Edit};
 pub use before_after::{before_after, before_after_undoing};
-pub use bill_cache::{MonthFile, Months, file_of, lines_of};
-pub use bill_file::{PROVIDER, bill};
+pub use bill_cache::{Months, file_of, lines_of};
+pub use bill_file::{MonthFile, PROVIDER, bill};
 pub use bill_status::{ClusterMonth, State, deliveries_of, hold, note_submitted};
-pub use bill_totals::{ComputedBill, lines_until};
+pub use bill_totals::ComputedBill;
 pub use book_value::{AssetSchedule, YearEnd, schedules, year_ends};
 pub use capacity::{Capacity, More, capacity};
 pub use check::check;
-pub use compare_with_cloud::{Comparison, HoursOfModel, Offer, compare, hours_by_model, offers};
+pub use compare_with_cloud::{Comparison, HoursOfModel, Offer, compare, offers};
 pub use cost_lines::{
     Amounts, Basis, Component, Line, Machine, Units, UnpricedEnergy, lines, unpriced_energy,
 };
@@ -58,7 +58,6 @@ pub use entry::{
     Shares, Span, Staff, StaffHours, Tariff, Utilization,
 };
 pub use impact::{AmountImpact, BeforeAfter, Impact, RegisterBeforeAfter, TotalImpact};
-pub use loan::{Installment, Loan};
 pub use location_history::{Events, Leaving, LocationHistory, Stay};
 pub use problem::{Problem, problems};
 pub use racks::{RackPlan, RacksOfKind, racks};

@@ -1,12 +1,13 @@
 //! What meters read: taken, asked for, and taken back. Readings hold from one revision of the asset register to another, as its
 //! entries do.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::{Connection, PgConnection};
 
 use super::asset_register::AssetRegister;
-use super::entry::Entry;
-use super::power::Reading;
+use super::power::{Reading, start_of};
 use crate::audit::Actor;
 use crate::changes::{self, Kind, Outcome, Problem};
 use crate::money::Decimal;
@@ -154,20 +155,16 @@ pub async fn readings(
     month: BillingMonth,
     revision: i64,
 ) -> sqlx::Result<Vec<Reading>> {
-    let meters: Vec<(i64, &str)> = asset_register
-        .entries
-        .iter()
-        .filter_map(|(id, entry)| match entry {
-            Entry::Meter(it) if it.cluster == cluster => Some((*id, it.name.as_str())),
-            _ => None,
-        })
+    let meters: BTreeMap<i64, &str> = asset_register
+        .meters()
+        .filter(|(_, it)| it.cluster == cluster)
+        .map(|(id, it)| (id, it.name.as_str()))
         .collect();
     if meters.is_empty() {
         return Ok(Vec::new());
     }
-    let ids: Vec<i64> = meters.iter().map(|(id, _)| *id).collect();
+    let ids: Vec<i64> = meters.keys().copied().collect();
     let days = month.days();
-    let midnight = |day: chrono::NaiveDate| day.and_time(chrono::NaiveTime::MIN).and_utc();
     let rows = sqlx::query!(
         r#"select meter_id, starts_at, ends_at, kwh as "kwh: Decimal"
            from meter_readings
@@ -177,18 +174,17 @@ pub async fn readings(
              and from_revision <= $4 and (until_revision is null or until_revision > $4)
            order by meter_id, starts_at"#,
         &ids,
-        midnight(days.start),
-        midnight(days.end),
+        start_of(days.start),
+        start_of(days.end),
         revision,
     )
     .fetch_all(db)
     .await?;
-    let name = |id: i64| meters.iter().find(|(meter, _)| *meter == id).map(|(_, name)| (*name).to_owned());
     Ok(rows
         .into_iter()
         .filter_map(|row| {
             Some(Reading {
-                meter: name(row.meter_id)?,
+                meter: (*meters.get(&row.meter_id)?).to_owned(),
                 from: row.starts_at,
                 until: row.ends_at,
                 kwh: row.kwh,

@@ -1,16 +1,18 @@
 //! Energy: what meters read, and where nobody read, what machines draw by the model; by tariff.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use chrono::{NaiveDate, NaiveTime, TimeDelta};
+use chrono::NaiveDate;
 use serde::Serialize;
 
 use super::super::asset_register::AssetRegister;
-use super::super::entry::{Entry, Tariff};
+use super::super::entry::Tariff;
 use super::super::location_history::Stay;
-use super::super::power::{self, DayEnergy, MeterLocation, Model, Peak, Prices, Pue, Reading, by_day, peak};
-use super::hardware::days_of;
-use super::line::{Basis, Component, Line};
+use super::super::power::{
+    self, DayEnergy, MeterLocation, Model, Prices, Pue, Reading, by_day, energy_of_covered_days, peak,
+    start_of,
+};
+use super::line::{Basis, Component, Line, days_of, one_day};
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
 
@@ -77,55 +79,6 @@ pub fn unpriced_energy(
     })
 }
 
-impl AssetRegister {
-    /// Whether the price of a place has energy in it, so that none is charged beside it.
-    pub fn has_energy_included(&self, cluster: &str, month: BillingMonth) -> bool {
-        self.entries.values().any(|entry| {
-            matches!(entry, Entry::Colocation(it)
-                if it.cluster == cluster && it.includes_energy && it.months.contains(month))
-        })
-    }
-
-    /// What energy costs in a month.
-    pub fn tariff(&self, cluster: &str, month: BillingMonth) -> Option<(i64, &Tariff)> {
-        self.entries.iter().find_map(|(id, entry)| match entry {
-            Entry::Tariff(it) if it.cluster == cluster && it.months.contains(month) => Some((*id, it)),
-            _ => None,
-        })
-    }
-
-    /// The power usage effectiveness of a month: the last that was entered for it or for a month before.
-    pub fn pue(&self, cluster: &str, month: BillingMonth) -> Option<Decimal> {
-        let values = self.entries.values().filter_map(|entry| match entry {
-            Entry::Pue(it) if it.cluster == cluster && it.first <= month => Some((it.first, it.value)),
-            _ => None,
-        });
-        values.max_by_key(|(first, _)| *first).map(|(_, value)| value)
-    }
-}
-
-/// The days of a month that all meters of a place cover from midnight to midnight, of those that were read in it. A
-/// day of which one of them says a part only is not known: what it lacks is not nothing.
-fn covered_days(readings: &[&Reading], month: BillingMonth) -> BTreeSet<NaiveDate> {
-    let mut by_meter: BTreeMap<&str, BTreeMap<NaiveDate, i64>> = BTreeMap::new();
-    for reading in readings {
-        let seconds = by_meter.entry(&reading.meter).or_default();
-        let last = reading.until.date_naive();
-        let touched = reading.from.date_naive().max(month.first_day())..last.succ_opt().unwrap_or(last);
-        for day in days_of(&touched) {
-            let begins = day.and_time(NaiveTime::MIN).and_utc();
-            let (from, until) = (reading.from.max(begins), reading.until.min(begins + TimeDelta::days(1)));
-            if from < until {
-                *seconds.entry(day).or_default() += (until - from).num_seconds();
-            }
-        }
-    }
-    let whole = TimeDelta::days(1).num_seconds();
-    let is_covered =
-        |day: &NaiveDate| by_meter.values().all(|days| days.get(day).is_some_and(|it| *it >= whole));
-    if by_meter.is_empty() { BTreeSet::new() } else { days_of(&month.days()).filter(is_covered).collect() }
-}
-
 /// What a cluster draws in a month.
 struct Drawn<'a> {
     asset_register: &'a AssetRegister,
@@ -180,9 +133,9 @@ impl<'a> Drawn<'a> {
         let by_pue = pue.map_or_else(|| Ok(Pue::one()), Pue::new).ok()?;
         // Meters of the site tell all of it: those of the machines count on days that they do not.
         let (site, machines) = (self.read_at(MeterLocation::Facility), self.read_at(MeterLocation::It));
-        let by_site = covered_days(&site, self.month);
+        let by_site = self.covered_days(&site);
         let by_machines: BTreeSet<NaiveDate> =
-            covered_days(&machines, self.month).difference(&by_site).copied().collect();
+            self.covered_days(&machines).difference(&by_site).copied().collect();
         let models = self.models();
         let modelled =
             models.iter().filter_map(|model| model.readings(self.month.days()).ok()).flatten().collect();
@@ -191,27 +144,17 @@ impl<'a> Drawn<'a> {
         Some(Known { pue, by_pue, site, machines, models, modelled, by_site, by_machines, unread })
     }
 
-    /// What the meters of a place read.
+    /// What the meters of a place read in the month.
     fn read_at(&self, place: MeterLocation) -> Vec<&'a Reading> {
-        let is_there = |name: &str| {
-            self.asset_register.entries.values().any(|entry| {
-                matches!(entry, Entry::Meter(it)
-                    if it.cluster == self.cluster && it.place == place && it.name == name)
-            })
-        };
-        let meters: BTreeMap<&str, bool> = self
-            .readings
-            .iter()
-            .map(|reading| reading.meter.as_str())
-            .collect::<BTreeSet<&str>>()
-            .into_iter()
-            .map(|name| (name, is_there(name)))
-            .collect();
-        let begins = self.month.first_day().and_time(NaiveTime::MIN).and_utc();
-        let ends = self.month.next().first_day().and_time(NaiveTime::MIN).and_utc();
-        let is_of_month = |reading: &&Reading| reading.from < ends && begins < reading.until;
-        let is_its = |reading: &&Reading| meters.get(reading.meter.as_str()).copied().unwrap_or_default();
-        self.readings.iter().filter(is_of_month).filter(is_its).collect()
+        let (begins, ends) = (start_of(self.month.first_day()), start_of(self.month.next().first_day()));
+        let its = self.asset_register.read_at(self.cluster, place, self.readings);
+        its.filter(|reading| reading.from < ends && begins < reading.until).collect()
+    }
+
+    /// The days of the month of which these say everything.
+    fn covered_days(&self, readings: &[&Reading]) -> BTreeSet<NaiveDate> {
+        let days = energy_of_covered_days(readings.iter().copied()).into_keys();
+        days.filter(|day| self.month.contains(*day)).collect()
     }
 
     /// What the units that are in the cluster draw, each asset by itself: at work for the productive share of available
@@ -261,9 +204,7 @@ impl Charged<'_> {
         let window = self.tariff.price.demand_window;
         for (readings, at, basis, days) in known.sources() {
             if basis == Basis::Measured && !days.is_empty() {
-                let read: Vec<Reading> = readings.into_iter().cloned().collect();
-                let measured = peak(month, &read, at, known.by_pue, window);
-                raise(measured.map(|Peak { kw, .. }| kw).unwrap_or_default(), basis);
+                raise(peak(month, readings, at, known.by_pue, window).unwrap_or_default(), basis);
             }
         }
         // On a day that nobody read, everything that was there may have been at work together.
@@ -293,8 +234,7 @@ impl Charged<'_> {
         pue: Option<Decimal>,
         basis: Basis,
     ) {
-        let next = day.day.succ_opt().unwrap_or(day.day);
-        let mut line = self.line(Component::Energy, day.day..next, day.cost, basis);
+        let mut line = self.line(Component::Energy, one_day(day.day), day.cost, basis);
         line.quantity = Some((day.facility_kwh, "kWh"));
         let kwh = |kwh: Decimal| kwh.round(3).normalize();
         line.description = match (at, day.it_kwh, pue) {
@@ -316,20 +256,8 @@ impl Charged<'_> {
         cost: Decimal,
         basis: Basis,
     ) -> Line {
-        Line {
-            component,
-            input: self.id,
-            name: self.tariff.name.clone(),
-            units: None,
-            days,
-            billed: cost,
-            effective: cost,
-            currency: self.tariff.price.currency.clone(),
-            quantity: None,
-            machine: None,
-            tags: BTreeMap::new(),
-            basis,
-            description: String::new(),
-        }
+        let Tariff { name, price, .. } = self.tariff;
+        let line = Line::new(component, self.id, name, &price.currency, days);
+        Line { billed: cost, effective: cost, basis, ..line }
     }
 }

@@ -10,7 +10,7 @@ use super::super::depreciation::{Method, Schedule};
 use super::super::entry::{Asset, EventKind, Paid};
 use super::super::loan::Loan;
 use super::super::location_history::{LocationHistory, Stay};
-use super::line::{Basis, Component, Line, Machine};
+use super::line::{Component, Line, Machine, days_of, one_day};
 use crate::money::Decimal;
 use crate::period::BillingMonth;
 
@@ -62,21 +62,9 @@ struct Hardware<'a> {
 
 impl Hardware<'_> {
     fn line(&self, component: Component, days: Range<NaiveDate>, description: String) -> Line {
-        Line {
-            component,
-            input: self.id,
-            name: self.asset.name.clone(),
-            units: None,
-            days,
-            billed: Decimal::ZERO,
-            effective: Decimal::ZERO,
-            currency: self.asset.currency.clone(),
-            quantity: None,
-            machine: None,
-            tags: self.asset.tags.clone(),
-            basis: Basis::Entered,
-            description,
-        }
+        let Asset { name, currency, tags, .. } = self.asset;
+        let line = Line::new(component, self.id, name, currency, days);
+        Line { tags: tags.clone(), description, ..line }
     }
 
     /// What is paid for it in the month: by the cluster it was bought for, wherever it is now.
@@ -87,14 +75,10 @@ impl Hardware<'_> {
         }
         let whole = price.times(i64::from(*count));
         let begins = BillingMonth::of(*in_service);
-        let day = *in_service..in_service.succ_opt().unwrap_or(*in_service);
         match &self.asset.paid {
             Paid::Bought if begins == self.month => {
-                let mut line = self.line(
-                    Component::Purchase,
-                    day,
-                    format!("Purchase of {count} × {}", self.asset.what_it_is()),
-                );
+                let text = format!("Purchase of {count} × {}", self.asset.what_it_is());
+                let mut line = self.line(Component::Purchase, one_day(*in_service), text);
                 line.billed = whole;
                 lines.push(line);
             }
@@ -135,15 +119,14 @@ impl Hardware<'_> {
         let stays: Vec<&Stay<'_>> =
             self.location_history.stays.iter().filter(|stay| stay.cluster == self.cluster).collect();
         for day in days_of(&self.month.days()) {
-            let next = day.succ_opt().unwrap_or(day);
-            let cost = schedule.between(day..next);
+            let cost = schedule.between(one_day(day));
             let here: Vec<&Stay<'_>> = stays.iter().copied().filter(|stay| stay.is_on(day)).collect();
             if here.is_empty() {
                 continue;
             }
             if self.asset.bears_accelerators() {
                 let text = format!("{} of one {}", component.name(), self.asset.what_it_is());
-                let mut line = self.line(component, day..next, text);
+                let mut line = self.line(component, one_day(day), text);
                 line.effective = cost;
                 line.quantity = Some((Decimal::from(24), "Hours"));
                 line.machine = Some(Machine {
@@ -155,11 +138,8 @@ impl Hardware<'_> {
                 lines.push(line);
             } else {
                 let count: u32 = here.iter().map(|stay| stay.count()).sum();
-                let mut line = self.line(
-                    component,
-                    day..next,
-                    format!("{} of {count} × {}", component.name(), self.asset.what_it_is()),
-                );
+                let text = format!("{} of {count} × {}", component.name(), self.asset.what_it_is());
+                let mut line = self.line(component, one_day(day), text);
                 line.effective = cost.times(i64::from(count));
                 lines.push(line);
             }
@@ -181,12 +161,8 @@ impl Hardware<'_> {
                     EventKind::Disposal { proceeds } => (*proceeds, "Sold"),
                     _ => (Decimal::ZERO, "Written off"),
                 };
-                let next = leaving.day.succ_opt().unwrap_or(leaving.day);
-                let mut line = self.line(
-                    Component::Disposal,
-                    leaving.day..next,
-                    format!("{how}: {}, still worth {worth}", self.asset.unit(leaving.unit)),
-                );
+                let text = format!("{how}: {}, still worth {worth}", self.asset.unit(leaving.unit));
+                let mut line = self.line(Component::Disposal, one_day(leaving.day), text);
                 line.input = event_id;
                 line.billed = -proceeds;
                 line.effective = worth - proceeds;
@@ -212,9 +188,4 @@ impl Asset {
     pub fn what_it_is(&self) -> &str {
         if self.model.is_empty() { &self.name } else { &self.model }
     }
-}
-
-pub(super) fn days_of(range: &Range<NaiveDate>) -> impl Iterator<Item = NaiveDate> + use<> {
-    let end = range.end;
-    range.start.iter_days().take_while(move |day| *day < end)
 }

@@ -153,6 +153,31 @@ impl Basis {
 }
 
 impl Line {
+    /// Of nothing yet, for these days.
+    pub(super) fn new(
+        component: Component,
+        input: i64,
+        name: &str,
+        currency: &Currency,
+        days: Range<NaiveDate>,
+    ) -> Self {
+        Self {
+            component,
+            input,
+            name: name.to_owned(),
+            units: None,
+            days,
+            billed: Decimal::ZERO,
+            effective: Decimal::ZERO,
+            currency: currency.clone(),
+            quantity: None,
+            machine: None,
+            tags: BTreeMap::new(),
+            basis: Basis::Entered,
+            description: String::new(),
+        }
+    }
+
     /// What bills call the units that it is for, each with what it is charged; where it is for no unit, all of it at once.
     pub fn parts(&self) -> impl Iterator<Item = (Option<String>, Amounts)> {
         let whole = Amounts { billed: self.billed, effective: self.effective, quantity: self.quantity };
@@ -182,4 +207,13 @@ impl Line {
     pub(super) fn says_nothing(&self) -> bool {
         self.billed.is_zero() && self.effective.is_zero() && self.machine.is_none()
     }
+}
+
+pub(super) fn days_of(range: &Range<NaiveDate>) -> impl Iterator<Item = NaiveDate> + use<> {
+    let end = range.end;
+    range.start.iter_days().take_while(move |day| *day < end)
+}
+
+pub(super) fn one_day(day: NaiveDate) -> Range<NaiveDate> {
+    day..day.succ_opt().unwrap_or(day)
 }

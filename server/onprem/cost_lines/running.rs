@@ -1,30 +1,12 @@
 //! What runs from month to month: staff, colocation, and everything else that is paid now and again.
 
 use super::super::entry::{Colocation, Cost, CostKind, Every, Staff, StaffHours};
-use super::line::{Basis, Component, Line};
-use crate::money::{Currency, Decimal};
+use super::line::{Component, Line};
+use crate::money::Decimal;
 use crate::period::BillingMonth;
 
 /// Amounts that are spread over months are in cents, so that the months sum to the whole.
 const PLACES: u8 = 2;
-
-fn line(component: Component, input: i64, name: &str, currency: &Currency, month: BillingMonth) -> Line {
-    Line {
-        component,
-        input,
-        name: name.to_owned(),
-        units: None,
-        days: month.days(),
-        billed: Decimal::ZERO,
-        effective: Decimal::ZERO,
-        currency: currency.clone(),
-        quantity: None,
-        machine: None,
-        tags: std::collections::BTreeMap::new(),
-        basis: Basis::Entered,
-        description: String::new(),
-    }
-}
 
 /// The part of an amount over `months` that falls on the month of this number, from 0. All of them sum to it.
 fn part(amount: Decimal, months: u32, number: u32) -> Decimal {
@@ -40,7 +22,7 @@ pub(super) fn staff(lines: &mut Vec<Line>, id: i64, it: &Staff, month: BillingMo
     let Some(number) = month.months_after(it.months.first).filter(|_| it.months.contains(month)) else {
         return;
     };
-    let mut line = line(Component::Staff, id, &it.role, &it.currency, month);
+    let mut line = Line::new(Component::Staff, id, &it.role, &it.currency, month.days());
     let yearly = it.fte.multiply(it.loaded_cost).multiply(it.share);
     line.effective = part(yearly, 12, number % 12);
     line.billed = line.effective;
@@ -58,7 +40,7 @@ pub(super) fn staff_hours(lines: &mut Vec<Line>, id: i64, it: &StaffHours, month
     if it.month != month {
         return;
     }
-    let mut line = line(Component::Staff, id, &it.role, &it.currency, month);
+    let mut line = Line::new(Component::Staff, id, &it.role, &it.currency, month.days());
     line.effective = it.hours.multiply(it.hourly_cost);
     line.billed = line.effective;
     line.description = format!("{}: {} hours at {}", it.role, it.hours, it.hourly_cost);
@@ -69,7 +51,7 @@ pub(super) fn colocation(lines: &mut Vec<Line>, id: i64, it: &Colocation, month:
     if !it.months.contains(month) {
         return;
     }
-    let mut line = line(Component::Colocation, id, &it.name, &it.currency, month);
+    let mut line = Line::new(Component::Colocation, id, &it.name, &it.currency, month.days());
     line.effective = it.contracted_kw.multiply(it.price_per_kw);
     line.billed = line.effective;
     line.description = format!(
@@ -89,7 +71,7 @@ pub(super) fn cost(lines: &mut Vec<Line>, id: i64, it: &Cost, month: BillingMont
         return;
     }
     let months = it.every.months();
-    let mut line = line(it.what.component(), id, &it.name, &it.currency, month);
+    let mut line = Line::new(it.what.component(), id, &it.name, &it.currency, month.days());
     line.effective = part(it.amount, months, number % months);
     if number % months == 0 {
         // A payment that is cut off by the last month is for those months alone.

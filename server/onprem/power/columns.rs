@@ -1,9 +1,19 @@
 //! Which columns a meter's file has: recognized by the words in their names, so that `Energy (kWh)`, `energy_kwh`
 //! and `kWh` are one.
 
-use super::reading::Kind;
+use serde::{Deserialize, Serialize};
+
 use crate::entered_csv::{EnteredCsv, RefusedRow};
 use crate::money::Decimal;
+
+/// What the values of a file are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    Intervals,
+    Register,
+    Power,
+}
 
 /// What a file is read by.
 pub(super) struct Columns {

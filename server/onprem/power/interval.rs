@@ -55,6 +55,7 @@ pub(super) fn days(reading: &Reading) -> impl Iterator<Item = NaiveDate> + use<>
     reading.from.date_naive().iter_days().take_while(move |day| start_of(*day) < until)
 }
 
-pub(super) fn start_of(day: NaiveDate) -> DateTime<Utc> {
+/// Midnight (UTC).
+pub(in super::super) fn start_of(day: NaiveDate) -> DateTime<Utc> {
     day.and_time(NaiveTime::MIN).and_utc()
 }

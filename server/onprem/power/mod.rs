@@ -16,12 +16,15 @@ mod pue;
 mod reading;
 mod tariff;
 
-pub use demand::{Peak, Window, peak};
+pub use columns::Kind;
+pub use demand::{Window, peak};
 pub use energy::{BandEnergy, DayEnergy, MeterLocation, by_day};
 pub use interval::PLACES;
+pub(super) use interval::start_of;
 pub use model::Model;
 pub(super) use problem::KILOWATT_PLACES;
 pub use problem::Problem;
+pub(super) use pue::energy_of_covered_days;
 pub use pue::{MeasuredPue, Pue, measured_pue};
-pub use reading::{Gap, Kind, Reading, ReadingsFile, Reset, read};
+pub use reading::{Gap, Reading, ReadingsFile, Reset, read};
 pub use tariff::{Band, Prices, Tariff, Weekdays};

@@ -53,8 +53,11 @@ pub struct MeasuredPue {
 }
 
 /// The PUE of each month from readings of both kinds, by UTC day.
-pub fn measured_pue(it: &[Reading], facility: &[Reading]) -> Vec<MeasuredPue> {
-    let (it, mut facility) = (covered_days(it), covered_days(facility));
+pub fn measured_pue<'a>(
+    it: impl IntoIterator<Item = &'a Reading>,
+    facility: impl IntoIterator<Item = &'a Reading>,
+) -> Vec<MeasuredPue> {
+    let (it, mut facility) = (energy_of_covered_days(it), energy_of_covered_days(facility));
     let mut months: BTreeMap<BillingMonth, MeasuredPue> = BTreeMap::new();
     for (day, it_kwh) in it {
         let Some(facility_kwh) = facility.remove(&day) else { continue };
@@ -75,8 +78,11 @@ pub fn measured_pue(it: &[Reading], facility: &[Reading]) -> Vec<MeasuredPue> {
     months.into_values().map(ratio).collect()
 }
 
-/// Energy by day, of the days of which every meter says everything.
-fn covered_days(readings: &[Reading]) -> BTreeMap<NaiveDate, Decimal> {
+/// Energy by UTC day, of the days of which every meter says everything. A day of which one of them says a part only is
+/// not known: what it lacks is not nothing.
+pub(in super::super) fn energy_of_covered_days<'a>(
+    readings: impl IntoIterator<Item = &'a Reading>,
+) -> BTreeMap<NaiveDate, Decimal> {
     let mut meters: BTreeMap<&str, BTreeMap<NaiveDate, (i64, Decimal)>> = BTreeMap::new();
     for reading in readings {
         let days: Vec<NaiveDate> = days(reading).collect();

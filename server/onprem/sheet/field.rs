@@ -75,12 +75,22 @@ const UTILIZATION_SHARE: Field = field("utilization", "Productive share", Takes:
     .default("80")
     .hint("Shared clusters reach 70 to 85.");
 
+const SITE: Field = field("site", "Site", Takes::Text).hint("The region of its charges.");
+const COST_OF_CAPITAL: Field = field("cost_of_capital", "Cost of capital", Takes::Number)
+    .unit("% a year")
+    .default("10")
+    .hint("For comparisons only; not charged.");
+const LIFE: Field = field("life_months", "Life", Takes::Number)
+    .unit("months")
+    .default("36")
+    .hint("36 is usual; annual reports show 60 and 72.");
+
 pub(super) const CLUSTER: &[Field] = &[
     field("handle", "Handle", Takes::Text).hint(
         "Used in addresses and rules, and as billing account of its charges. It cannot be changed later.",
     ),
     field("name", "Name", Takes::Text),
-    field("site", "Site", Takes::Text).hint("The region of its charges."),
+    SITE,
     field("since", "Since", Takes::Day).hint("Hardware and energy cost nothing before this day; monthly payments cover the whole month."),
     DOWNTIME.hint(
         "5 to 10 is usual. To change it from a later month, add an entry under “Utilization and downtime”.",
@@ -92,10 +102,7 @@ pub(super) const CLUSTER: &[Field] = &[
         .unit("kW")
         .default("40")
         .hint("Power and cooling of one rack: air up to 50, liquid above."),
-    field("cost_of_capital", "Cost of capital", Takes::Number)
-        .unit("% a year")
-        .default("10")
-        .hint("For comparisons only; not charged."),
+    COST_OF_CAPITAL,
     field("growth", "Growth of demand", Takes::Number)
         .unit("% a month")
         .default("0")
@@ -129,10 +136,7 @@ pub(super) const ASSET: &[Field] = &[
         .hint("Purchase price; 0 is allowed for a lease."),
     CURRENCY,
     field("in_service", "In service from", Takes::Day).hint("Depreciation begins on this day."),
-    field("life_months", "Life", Takes::Number)
-        .unit("months")
-        .default("36")
-        .hint("36 is usual; annual reports show 60 and 72."),
+    LIFE,
     field("residual", "Residual value of one unit", Takes::Number)
         .unit("in its currency")
         .default("0")
@@ -324,7 +328,7 @@ pub(super) const COST: &[Field] = &[
 /// What is asked of a new cluster.
 pub(in super::super) const START: &[Field] = &[
     field("name", "Name", Takes::Text).hint("Such as H100 East; used in addresses and bills."),
-    field("site", "Site", Takes::Text).hint("The region of its charges."),
+    SITE,
     field("since", "In service from", Takes::Day),
     field("system", "System", Takes::Text),
     field("nodes", "Nodes in service", Takes::Number).default("8").hint("Eight accelerators each."),
@@ -335,10 +339,7 @@ pub(in super::super) const START: &[Field] = &[
     field("node_price", "Price of a node", Takes::Number),
     field("network_price", "Fabric, for each node", Takes::Number)
         .hint("50,000 is usual for InfiniBand; 0 if included in the node price."),
-    field("life_months", "Life", Takes::Number)
-        .unit("months")
-        .default("36")
-        .hint("36 is usual; annual reports show 60 and 72."),
+    LIFE,
     field("residual", "Residual value", Takes::Number)
         .unit("% of the price")
         .default("0")
@@ -377,16 +378,7 @@ pub(in super::super) const START: &[Field] = &[
         .unit("% of the price a year")
         .default("5")
         .hint("3 to 12 is usual."),
-    field("downtime", "Downtime", Takes::Number)
-        .unit("% of the time")
-        .default("5")
-        .hint("For repair and upgrades; 5 to 10 is usual."),
-    field("utilization", "Productive share", Takes::Number)
-        .unit("% of available hours")
-        .default("80")
-        .hint("Shared clusters reach 70 to 85."),
-    field("cost_of_capital", "Cost of capital", Takes::Number)
-        .unit("% a year")
-        .default("10")
-        .hint("For comparisons only; not charged."),
+    DOWNTIME,
+    UTILIZATION_SHARE,
+    COST_OF_CAPITAL,
 ];

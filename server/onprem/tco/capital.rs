@@ -2,7 +2,7 @@
 
 use super::super::entry::{Asset, Paid};
 use super::units::Here;
-use super::{InCurrency, month_of, term};
+use super::{InCurrency, fixed, term};
 use crate::economics::owning::capital::{annualized, capital_recovery_factor};
 use crate::economics::owning::{Component, Part, Unit};
 use crate::money::Decimal;
@@ -29,7 +29,7 @@ fn of_asset(here: &Here<'_>, asset: &Asset, units: u32) -> Component {
         Paid::Leased { monthly, months } => {
             terms.push(term("payment", monthly, Unit::Money));
             let begun = BillingMonth::of(asset.in_service);
-            let runs = month_of(here).months_after(begun).is_some_and(|number| number < months);
+            let runs = here.month().months_after(begun).is_some_and(|number| number < months);
             let formula = if runs { "12 × units × payment" } else { OVER };
             (if runs { product(&[12.into(), units, monthly]) } else { Decimal::ZERO }, formula)
         }
@@ -58,5 +58,5 @@ fn of_asset(here: &Here<'_>, asset: &Asset, units: u32) -> Component {
         Paid::Leased { .. } => (Part::Lease, format!("Lease of {}", asset.name)),
         _ => (Part::Capital, format!("Capital in {}", asset.name)),
     };
-    Component { part, name, per_year, variable: Decimal::ZERO, formula, terms }
+    fixed(part, &name, per_year, formula, terms)
 }

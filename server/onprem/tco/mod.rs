@@ -27,11 +27,10 @@ use self::units::Here;
 use super::asset_register::AssetRegister;
 use crate::economics::check::{self, Refused};
 use crate::economics::comparison::SHIPPED;
-use crate::economics::owning::{Component, Hours, Link, Term, Unit};
+use crate::economics::owning::{Component, Hours, Link, Part, Term, Unit};
 use crate::economics::{Finding, Severity, YearlyCost};
 use crate::money::arithmetic::{product, quotient};
 use crate::money::{Currency, Decimal};
-use crate::period::BillingMonth;
 
 /// What a year costs, and an hour.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -169,9 +168,9 @@ fn term(name: &'static str, value: Decimal, unit: Unit) -> Term {
     Term { name, value, unit }
 }
 
-/// The month of a day.
-fn month_of(here: &Here<'_>) -> BillingMonth {
-    BillingMonth::of(here.on)
+/// A component whose cost does not follow how much the machines do.
+fn fixed(part: Part, name: &str, per_year: Decimal, formula: &'static str, terms: Vec<Term>) -> Component {
+    Component { part, name: name.to_owned(), per_year, variable: Decimal::ZERO, formula, terms }
 }
 
 #[cfg(test)]

@@ -7,9 +7,9 @@ use chrono::NaiveDate;
 
 use super::super::asset_register::AssetRegister;
 use super::super::entry::{Asset, AssetKind, CostKind, Entry, Every, Paid};
+use super::capital;
 use super::running::life_of_payment;
 use super::units::Here;
-use super::{capital, month_of};
 use crate::economics::Owning;
 use crate::economics::owning::{
     About, Draw, Energy, Fabric, Housing, OneOff, Other, Per, Residual, Staff, Step, Tenure,
@@ -95,7 +95,7 @@ fn tenure(nodes: &Asset) -> (Tenure, Decimal) {
 }
 
 fn staff(here: &Here<'_>, currency: &Currency) -> Staff {
-    let month = month_of(here);
+    let month = here.month();
     let roles = here.entries().filter_map(|entry| match entry {
         Entry::Staff(it) if it.currency == *currency && it.months.contains(month) => {
             Some((product(&[it.fte, it.share]), it.loaded_cost))
@@ -116,7 +116,7 @@ fn staff(here: &Here<'_>, currency: &Currency) -> Staff {
 }
 
 fn running(here: &Here<'_>, currency: &Currency, owning: &mut Owning) {
-    let month = month_of(here);
+    let month = here.month();
     for entry in here.entries() {
         match entry {
             Entry::Colocation(it) if it.months.contains(month) && it.currency == *currency => {

@@ -2,7 +2,7 @@
 
 use super::super::entry::{Asset, Entry};
 use super::units::Here;
-use super::{InCurrency, month_of, term};
+use super::{InCurrency, fixed, term};
 use crate::economics::owning::{Component, Part, Unit};
 use crate::money::Decimal;
 use crate::money::arithmetic::{HOURS_PER_YEAR, count, product};
@@ -21,23 +21,14 @@ pub(super) fn components(here: &Here<'_>) -> Vec<InCurrency> {
         }
     }
     components.extend(here.entries().filter_map(|entry| match entry {
-        Entry::Colocation(it) if it.months.contains(month_of(here)) => {
+        Entry::Colocation(it) if it.months.contains(here.month()) => {
             let terms = vec![
                 term("price", it.price_per_kw, Unit::MoneyPerKwMonth),
                 term("contracted power", it.contracted_kw, Unit::Kilowatts),
             ];
             let per_year = product(&[12.into(), it.price_per_kw, it.contracted_kw]);
-            Some((
-                it.currency.clone(),
-                Component {
-                    part: Part::Colocation,
-                    name: it.name.clone(),
-                    per_year,
-                    variable: Decimal::ZERO,
-                    formula: "12 × price × contracted power",
-                    terms,
-                },
-            ))
+            let formula = "12 × price × contracted power";
+            Some((it.currency.clone(), fixed(Part::Colocation, &it.name, per_year, formula, terms)))
         }
         _ => None,
     }));
@@ -76,12 +67,7 @@ fn energy(here: &Here<'_>, asset: &Asset, units: u32, tariff: Decimal) -> Compon
 
 fn demand(here: &Here<'_>, charge: Decimal) -> Component {
     let peak = peak(here);
-    Component {
-        part: Part::DemandCharge,
-        name: "Demand charge".to_owned(),
-        per_year: product(&[12.into(), charge, peak]),
-        variable: Decimal::ZERO,
-        formula: "12 × charge × peak",
-        terms: vec![term("charge", charge, Unit::MoneyPerKwMonth), term("peak", peak, Unit::Kilowatts)],
-    }
+    let terms = vec![term("charge", charge, Unit::MoneyPerKwMonth), term("peak", peak, Unit::Kilowatts)];
+    let per_year = product(&[12.into(), charge, peak]);
+    fixed(Part::DemandCharge, "Demand charge", per_year, "12 × charge × peak", terms)
 }

@@ -2,7 +2,7 @@
 
 use super::super::entry::{Cost, CostKind, Entry, Every, Staff};
 use super::units::Here;
-use super::{InCurrency, capital, month_of, term};
+use super::{InCurrency, capital, fixed, term};
 use crate::economics::owning::capital::capital_recovery_factor;
 use crate::economics::owning::{Component, Part, Unit};
 use crate::money::arithmetic::{count, product, quotient};
@@ -10,7 +10,7 @@ use crate::money::{Currency, Decimal};
 use crate::period::{BillingMonth, Period};
 
 pub(super) fn components(here: &Here<'_>) -> Vec<InCurrency> {
-    let month = month_of(here);
+    let month = here.month();
     let mut components = Vec::new();
     for entry in here.entries() {
         match entry {
@@ -30,16 +30,6 @@ pub(super) fn components(here: &Here<'_>) -> Vec<InCurrency> {
     components
 }
 
-fn component(
-    part: Part,
-    name: &str,
-    per_year: Decimal,
-    formula: &'static str,
-    terms: Vec<crate::economics::owning::Term>,
-) -> Component {
-    Component { part, name: name.to_owned(), per_year, variable: Decimal::ZERO, formula, terms }
-}
-
 fn staff(it: &Staff) -> Component {
     let terms = vec![
         term("people", it.fte, Unit::Number),
@@ -47,7 +37,7 @@ fn staff(it: &Staff) -> Component {
         term("loaded cost", it.loaded_cost, Unit::MoneyPerYear),
     ];
     let per_year = product(&[it.fte, it.share, it.loaded_cost]);
-    component(Part::Staff, &it.role, per_year, "people × share × loaded cost", terms)
+    fixed(Part::Staff, &it.role, per_year, "people × share × loaded cost", terms)
 }
 
 /// Payments of such a cost in a year.
@@ -63,13 +53,13 @@ fn again(it: &Cost) -> Component {
         CostKind::Licence => Part::Software,
         _ => Part::Other,
     };
-    component(part, &it.name, product(&[payments, it.amount]), "payments a year × amount", terms)
+    fixed(part, &it.name, product(&[payments, it.amount]), "payments a year × amount", terms)
 }
 
 /// How long what was paid once counts, in years: as long as the machines live after it. `None` before and after.
 pub(super) fn life_of_payment(here: &Here<'_>, it: &Cost) -> Option<Decimal> {
     let (main, _) = here.main()?;
-    month_of(here).months_after(it.months.first).filter(|months| *months < main.life_months)?;
+    here.month().months_after(it.months.first).filter(|months| *months < main.life_months)?;
     Some(capital::life(main))
 }
 
@@ -83,14 +73,14 @@ fn once(here: &Here<'_>, it: &Cost) -> Option<Component> {
         term("capital recovery factor", factor, Unit::SharePerYear),
     ];
     let per_year = product(&[it.amount, factor]);
-    Some(component(Part::OneOff, &it.name, per_year, "amount × capital recovery factor", terms))
+    Some(fixed(Part::OneOff, &it.name, per_year, "amount × capital recovery factor", terms))
 }
 
 /// The months whose hours stand for a year: the last twelve that are over, or as many as there are. Of one that goes on
 /// not all hours are written down yet, so it counts only where nothing is over; one that the cluster began in the middle
 /// of, where nothing else is.
 fn months_of_hours(here: &Here<'_>) -> Option<(Period, &'static str)> {
-    let (this, since) = (month_of(here), here.cluster.since);
+    let (this, since) = (here.month(), here.cluster.since);
     let (begun, last) = (BillingMonth::of(since), this.previous());
     let first_whole = if since == begun.first_day() { begun } else { begun.next() };
     let whole = Period::new(first_whole.max(last.minus(11)), last);
@@ -125,7 +115,7 @@ fn staff_hours(here: &Here<'_>) -> Vec<InCurrency> {
             term("months", months, Unit::Months),
         ];
         let per_year = quotient(product(&[12.into(), amount]), months).unwrap_or_default();
-        (currency.clone(), component(Part::Staff, role, per_year, formula, terms))
+        (currency.clone(), fixed(Part::Staff, role, per_year, formula, terms))
     };
     sums.into_iter().map(of_role).collect()
 }

@@ -1,11 +1,11 @@
 use super::*;
-use crate::economics::owning::Part;
 use crate::money::number;
 use crate::onprem::entry::{
     Asset, AssetKind, Colocation, Cost, CostKind, Entry, Every, Paid, Span, StaffHours, Utilization,
 };
 use crate::onprem::start::Start;
 use crate::onprem::system::systems;
+use crate::period::BillingMonth;
 
 fn day(text: &str) -> NaiveDate {
     text.parse().unwrap()

@@ -5,7 +5,6 @@ use chrono::NaiveDate;
 use super::super::asset_register::AssetRegister;
 use super::super::entry::{Asset, AssetKind, Cluster, Entry, Shares, Tariff};
 use super::super::power::Prices;
-use super::month_of;
 use crate::money::Decimal;
 use crate::money::arithmetic::one;
 use crate::period::BillingMonth;
@@ -34,6 +33,11 @@ impl<'a> Here<'a> {
         Some(Self { asset_register, cluster, on, shares, assets })
     }
 
+    /// The month of the day.
+    pub fn month(&self) -> BillingMonth {
+        BillingMonth::of(self.on)
+    }
+
     pub fn of_kind(&self, kind: AssetKind) -> impl Iterator<Item = (&'a Asset, u32)> {
         self.assets.iter().copied().filter(move |(asset, _)| asset.what == kind)
     }
@@ -56,7 +60,7 @@ impl<'a> Here<'a> {
     }
 
     pub fn pue(&self) -> Decimal {
-        self.asset_register.pue(&self.cluster.handle, month_of(self)).unwrap_or(one())
+        self.asset_register.pue(&self.cluster.handle, self.month()).unwrap_or(one())
     }
 
     /// What energy costs; none where its price is that of the place.
@@ -64,11 +68,11 @@ impl<'a> Here<'a> {
         if self.has_energy_included() {
             return None;
         }
-        let (_, tariff) = self.asset_register.tariff(&self.cluster.handle, month_of(self))?;
+        let (_, tariff) = self.asset_register.tariff(&self.cluster.handle, self.month())?;
         tariff.price.prices().ok().map(|prices| (tariff, prices))
     }
 
     pub fn has_energy_included(&self) -> bool {
-        self.asset_register.has_energy_included(&self.cluster.handle, month_of(self))
+        self.asset_register.has_energy_included(&self.cluster.handle, self.month())
     }
 }

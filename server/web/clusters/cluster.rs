@@ -19,7 +19,9 @@ use crate::changes::{Document as _, Entry as _};
 use crate::chart::Stack;
 use crate::jobs::{self, Submitted};
 use crate::money::{Currency, Decimal, Money};
-use crate::onprem::{self, AssetRegister, ClusterMonth, Component, Entry, Kind, Months, State as Stands};
+use crate::onprem::{
+    self, AssetRegister, ClusterMonth, Component, Entry, Kind, Meter, Months, State as Stands,
+};
 use crate::period::{BillingMonth, Period};
 use crate::report::{self, Answers, ClusterReport, InCurrency};
 
@@ -283,19 +285,13 @@ async fn meters(
     asset_register: &AssetRegister,
     cluster: &str,
 ) -> Result<Vec<(i64, String, Option<onprem::Read>)>> {
-    let meters: Vec<(i64, String)> = asset_register
-        .entries
-        .iter()
-        .filter_map(|(id, entry)| match entry {
-            Entry::Meter(it) if it.cluster == cluster => Some((*id, it.name.clone())),
-            _ => None,
-        })
-        .collect();
+    let meters: Vec<(i64, &Meter)> =
+        asset_register.meters().filter(|(_, it)| it.cluster == cluster).collect();
     let ids: Vec<i64> = meters.iter().map(|(id, _)| *id).collect();
     let read = onprem::meters_read(db, &ids).await?;
     Ok(meters
         .into_iter()
-        .map(|(id, name)| (id, name, read.iter().find(|it| it.meter_id == id).cloned()))
+        .map(|(id, it)| (id, it.name.clone(), read.iter().find(|it| it.meter_id == id).cloned()))
         .collect())
 }
 

@@ -17,7 +17,7 @@ use crate::changes::{Document as _, Outcome, Problem};
 use crate::compute::compute;
 use crate::entered_csv::RefusedRow;
 use crate::onprem::power;
-use crate::onprem::{self, Entry, MeterReadings};
+use crate::onprem::{self, MeterReadings};
 
 /// A year of quarter hours of forty meters.
 const LARGEST_FILE: usize = 96 << 20;
@@ -65,12 +65,9 @@ pub async fn load(
     page.rows = file.rows;
     page.refused = file.refused;
     let meters: BTreeMap<&str, i64> = asset_register
-        .entries
-        .iter()
-        .filter_map(|(id, entry)| match entry {
-            Entry::Meter(it) if it.cluster == cluster.handle => Some((it.name.as_str(), *id)),
-            _ => None,
-        })
+        .meters()
+        .filter(|(_, it)| it.cluster == cluster.handle)
+        .map(|(id, it)| (it.name.as_str(), id))
         .collect();
     let mut by_meter: BTreeMap<i64, MeterReadings> = BTreeMap::new();
     for reading in file.readings {

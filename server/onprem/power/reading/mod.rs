@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Datelike, NaiveDateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::columns::{Columns, Times, Unit};
+use super::columns::{Columns, Kind, Times, Unit};
 use crate::entered_csv::{EnteredCsv, RefusedRow};
 use crate::money::{Decimal, grouped};
 
@@ -45,15 +45,6 @@ pub struct ReadingsFile {
     pub starts: usize,
     /// Rows that are not empty.
     pub rows: usize,
-}
-
-/// What the values of a file are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    Intervals,
-    Register,
-    Power,
 }
 
 /// A register began anew: its value was counted from zero. What it counted between its last value and that is lost.
