@@ -25,9 +25,37 @@ const BYTES: usize = 128 << 20;
 /// What an answer takes beside itself: its key with texts, and where it stands in three maps.
 const OVERHEAD: usize = 512;
 
-/// About how much memory an answer takes.
-pub trait SizeInCache {
-    fn size_in_cache(&self) -> usize;
+/// About how much memory an answer takes: itself, and what it holds elsewhere, such as texts and lists.
+pub trait SizeInCache: Sized {
+    fn size_in_cache(&self) -> usize {
+        size_of_val(self)
+    }
+}
+
+impl SizeInCache for i64 {}
+
+impl SizeInCache for String {
+    fn size_in_cache(&self) -> usize {
+        size_of_val(self) + self.len()
+    }
+}
+
+impl<T: SizeInCache> SizeInCache for Vec<T> {
+    fn size_in_cache(&self) -> usize {
+        size_of_val(self) + self.iter().map(T::size_in_cache).sum::<usize>()
+    }
+}
+
+impl<T: SizeInCache> SizeInCache for Option<T> {
+    fn size_in_cache(&self) -> usize {
+        self.as_ref().map_or(size_of_val(self), T::size_in_cache)
+    }
+}
+
+impl<T: SizeInCache> SizeInCache for Arc<T> {
+    fn size_in_cache(&self) -> usize {
+        size_of_val(self) + T::size_in_cache(self)
+    }
 }
 
 /// Room for answers of any kind; those that were used longest ago go first.

@@ -72,13 +72,13 @@ impl BillingMonth {
         std::iter::successors(Some(self), |month| Some(month.next())).take_while(move |month| *month <= last)
     }
 
-    /// First day to first day of the next month.
     /// How many months it is after another; `None` before it.
     pub fn months_after(self, other: Self) -> Option<u32> {
         let number = |month: Self| i64::from(month.0.year()) * 12 + i64::from(month.0.month0());
         u32::try_from(number(self) - number(other)).ok()
     }
 
+    /// First day to first day of the next month.
     pub fn days(self) -> Range<NaiveDate> {
         self.0..self.next().0
     }
@@ -138,6 +138,11 @@ impl Period {
         (first <= last && period.length() <= MAX_MONTHS).then_some(period)
     }
 
+    /// So many months, of which this is the last.
+    pub fn up_to(last: BillingMonth, months: u32) -> Self {
+        Self { first: last.minus(months.saturating_sub(1)), last }
+    }
+
     pub fn first(&self) -> BillingMonth {
         self.first
     }
@@ -194,7 +199,7 @@ impl Period {
     pub fn around(&self) -> Vec<Self> {
         let last = self.last;
         let so_far = Self { first: Self::year_of(last).first, last };
-        let twelve = Self { first: last.minus(11), last };
+        let twelve = Self::up_to(last, 12);
         let mut periods =
             vec![last.into(), Self::quarter_of(last), Self::year_of(last), so_far, twelve, *self];
         let mut known = Vec::new();

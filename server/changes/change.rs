@@ -1,11 +1,10 @@
 //! A change and what became of it.
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
 use sqlx::PgConnection;
 use sqlx::types::Json;
 
-use super::{Document, Kind};
+use super::{Document, Kind, Status};
 
 /// A change of a document whose edits are `E`, and what became of it.
 #[derive(Clone, Debug)]
@@ -39,41 +38,6 @@ pub struct Outline {
     pub undone_by: Option<String>,
     pub undo_reason: Option<String>,
     pub undone_version: Option<i64>,
-}
-
-/// Where a change stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::Type)]
-#[serde(rename_all = "lowercase")]
-#[sqlx(type_name = "text", rename_all = "lowercase")]
-pub enum Status {
-    /// Whoever made it looks at what it would change.
-    Draft,
-    /// It waits for whoever decides.
-    Proposed,
-    Applied,
-    Undone,
-    Discarded,
-}
-
-impl Status {
-    /// In the order in which people look for them.
-    pub const ALL: [Self; 5] = [Self::Proposed, Self::Draft, Self::Applied, Self::Undone, Self::Discarded];
-
-    /// The word that addresses and pages say.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Draft => "draft",
-            Self::Proposed => "proposed",
-            Self::Applied => "applied",
-            Self::Undone => "undone",
-            Self::Discarded => "discarded",
-        }
-    }
-
-    /// Whether nobody decided yet.
-    pub fn is_open(self) -> bool {
-        matches!(self, Self::Draft | Self::Proposed)
-    }
 }
 
 /// What a change is about, and why somebody wants it.

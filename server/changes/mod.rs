@@ -7,10 +7,12 @@ mod document;
 mod edit;
 mod kind;
 mod problem;
+mod status;
 
-pub use change::{About, Change, Outline, Status, count, find, latest, latest_outlines, outlines, waiting};
+pub use change::{About, Change, Outline, count, find, latest, latest_outlines, outlines, waiting};
 pub use decide::{Outcome, Right, apply, begin, change, discard, draft, propose, undo, wrote};
 pub use document::{Document, additions, entry_ids};
 pub use edit::{Edit, Entry, NumberedEdit};
 pub use kind::Kind;
 pub use problem::Problem;
+pub use status::Status;

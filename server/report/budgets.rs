@@ -4,6 +4,7 @@
 //! organization was then. It is converted into the budget's currency with the month's rates.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use chrono::NaiveDate;
 use serde::Serialize;
@@ -12,7 +13,7 @@ use sqlx::PgConnection;
 use super::as_of::{Error, as_of};
 use super::owned_by::parts;
 use super::snapshot::teams;
-use super::{Answers, Completeness, Grouping, Question, Unconverted, stated_until};
+use super::{Answers, Grouping, Question, Unconverted, stated_until};
 use crate::accounts::Viewer;
 use crate::allocation::{
     Budget, BudgetOf, BudgetPeriod, Configuration, Entry, Forecast, Known, USUAL_DAYS, USUAL_MONTHS,
@@ -116,36 +117,29 @@ struct Spent {
 
 /// What all of an answer is found by.
 struct Asking<'a> {
-    configuration: &'a Configuration,
+    configuration: Arc<Configuration>,
     viewer: &'a Viewer,
     sequence: i64,
-    latest: BillingMonth,
+    /// The latest billed month; none while nothing is billed.
+    latest: Option<BillingMonth>,
     /// Of the latest month, the last stated day where it goes on.
     stated: Option<NaiveDate>,
 }
 
 impl Answers {
     pub async fn budgets(&self, db: &mut PgConnection, viewer: &Viewer) -> Result<Budgets, Error> {
-        let sequence = as_of(db, None).await?;
-        let configuration = self.configuration(db, sequence).await?;
-        let month = self.latest_month(db, &Viewer::Everything).await?;
-        let asking = self.asking(db, &configuration, viewer, sequence, month).await?;
+        let asking = self.asking(db, viewer).await?;
         let mut budgets = Vec::new();
-        for (id, budget) in
-            configuration.budgets().filter(|(_, budget)| sees(&configuration, viewer, budget, month))
-        {
-            let mut line = BudgetLine::of(&configuration, id, budget);
-            if let Some(asking) = &asking
-                && let Some(period) = budget.periods_until(asking.latest).next()
-                && asking.sees(&budget.of, period)
-            {
-                line.current = Some(self.state(db, asking, budget, period).await?.0);
+        for (id, budget) in asking.configuration.budgets().filter(|(_, budget)| asking.sees_budget(budget)) {
+            let mut line = BudgetLine::of(&asking.configuration, id, budget);
+            if let Some(period) = asking.current(budget) {
+                line.current = Some(self.state(db, &asking, budget, period).await?.0);
             }
             budgets.push(line);
         }
         let ended = |line: &BudgetLine| line.current.as_ref().is_some_and(|it| it.has_ended);
         budgets.sort_by_key(|line| (ended(line), line.of.clone(), line.first));
-        Ok(Budgets { sequence, month, budgets })
+        Ok(Budgets { sequence: asking.sequence, month: asking.latest, budgets })
     }
 
     /// The budgets of somebody whose period has this month in it, as they stand now.
@@ -156,19 +150,17 @@ impl Answers {
         of: &BudgetOf,
         month: BillingMonth,
     ) -> Result<Vec<BudgetLine>, Error> {
-        let sequence = as_of(db, None).await?;
-        let configuration = self.configuration(db, sequence).await?;
-        let latest = self.latest_month(db, &Viewer::Everything).await?;
+        let asking = self.asking(db, viewer).await?;
         let mut found = Vec::new();
-        let Some(asking) = self.asking(db, &configuration, viewer, sequence, latest).await? else {
+        if asking.latest.is_none() {
             return Ok(found);
-        };
-        for (id, budget) in configuration.budgets().filter(|(_, budget)| budget.of == *of) {
+        }
+        for (id, budget) in asking.configuration.budgets().filter(|(_, budget)| budget.of == *of) {
             let period = budget.periods_until(month).next();
             let Some(period) = period.filter(|period| period.months().any(|it| it == month)) else {
                 continue;
             };
-            let mut line = BudgetLine::of(&configuration, id, budget);
+            let mut line = BudgetLine::of(&asking.configuration, id, budget);
             if asking.sees(&budget.of, period) {
                 line.current = Some(self.state(db, &asking, budget, period).await?.0);
             }
@@ -184,27 +176,20 @@ impl Answers {
         viewer: &Viewer,
         id: i64,
     ) -> Result<Option<BudgetPage>, Error> {
-        let sequence = as_of(db, None).await?;
-        let configuration = self.configuration(db, sequence).await?;
-        let month = self.latest_month(db, &Viewer::Everything).await?;
-        let Some(Entry::Budget(budget)) = configuration.entries.get(&id) else { return Ok(None) };
-        if !sees(&configuration, viewer, budget, month) {
+        let asking = self.asking(db, viewer).await?;
+        let Some(Entry::Budget(budget)) = asking.configuration.entries.get(&id) else { return Ok(None) };
+        if !asking.sees_budget(budget) {
             return Ok(None);
         }
-        let line = BudgetLine::of(&configuration, id, budget);
-        let mut page = BudgetPage { sequence, line, days: Vec::new(), history: Vec::new() };
-        let Some(asking) = self.asking(db, &configuration, viewer, sequence, month).await? else {
-            return Ok(Some(page));
-        };
-        if let Some(period) =
-            budget.periods_until(asking.latest).next().filter(|period| asking.sees(&budget.of, *period))
-        {
+        let mut line = BudgetLine::of(&asking.configuration, id, budget);
+        let mut of_days = Vec::new();
+        if let Some(period) = asking.current(budget) {
             let (state, spent, known) = self.state(db, &asking, budget, period).await?;
-            page.days = days(&state, &spent, &known);
-            page.line.current = Some(state);
+            of_days = days(&state, &spent, &known);
+            line.current = Some(state);
         }
-        page.history = self.history(db, &asking, &budget.of).await?;
-        Ok(Some(page))
+        let history = self.history(db, &asking, &budget.of).await?;
+        Ok(Some(BudgetPage { sequence: asking.sequence, line, days: of_days, history }))
     }
 
     /// The amounts that no rate converts into a currency, in the months that a budget would look at: since its first
@@ -216,35 +201,26 @@ impl Answers {
         first: BillingMonth,
         into: &Currency,
     ) -> Result<Vec<Unconverted>, Error> {
-        let viewer = &Viewer::Everything;
-        let sequence = as_of(db, None).await?;
-        let configuration = self.configuration(db, sequence).await?;
-        let month = self.latest_month(db, viewer).await?;
-        let Some(asking) = self.asking(db, &configuration, viewer, sequence, month).await? else {
-            return Ok(Vec::new());
-        };
-        let first = first.max(asking.latest.minus(23)).min(asking.latest);
-        let period = Period::new(first, asking.latest).unwrap_or_else(|| asking.latest.into());
+        let asking = self.asking(db, &Viewer::Everything).await?;
+        let Some(latest) = asking.latest else { return Ok(Vec::new()) };
+        let first = first.max(latest.minus(23)).min(latest);
+        let period = Period::new(first, latest).unwrap_or_else(|| latest.into());
         let spent = self.spent(db, &asking, of, period, into).await?;
         // Tokens and credits are money only where somebody said so.
         Ok(spent.unconverted.into_iter().filter(|left_out| left_out.cost.currency.is_money()).collect())
     }
 
-    /// `None` while nothing is billed.
-    async fn asking<'a>(
-        &self,
-        db: &mut PgConnection,
-        configuration: &'a Configuration,
-        viewer: &'a Viewer,
-        sequence: i64,
-        month: Option<BillingMonth>,
-    ) -> sqlx::Result<Option<Asking<'a>>> {
-        let Some(latest) = month else { return Ok(None) };
-        // Up to which day bills are stated is nobody's secret, and the same for everyone.
-        let completeness: Vec<Completeness> =
-            self.completeness(db, latest.into(), &Viewer::Everything, sequence).await?;
-        let stated = stated_until(&completeness, latest.into());
-        Ok(Some(Asking { configuration, viewer, sequence, latest, stated }))
+    async fn asking<'a>(&self, db: &mut PgConnection, viewer: &'a Viewer) -> Result<Asking<'a>, Error> {
+        let sequence = as_of(db, None).await?;
+        let configuration = self.configuration(db, sequence).await?;
+        let latest = self.latest_month(db, &Viewer::Everything).await?;
+        let mut stated = None;
+        if let Some(latest) = latest {
+            // Up to which day bills are stated is nobody's secret, and the same for everyone.
+            let completeness = self.completeness(db, latest.into(), &Viewer::Everything, sequence).await?;
+            stated = stated_until(&completeness, latest.into());
+        }
+        Ok(Asking { configuration, viewer, sequence, latest, stated })
     }
 
     /// How a period of a budget stands, with what was spent in it, and what its forecast is made from.
@@ -322,8 +298,9 @@ impl Answers {
         of: &BudgetOf,
     ) -> Result<Vec<PastPeriod>, Error> {
         let mut found = Vec::new();
+        let Some(latest_month) = asking.latest else { return Ok(found) };
         for (_, budget) in asking.configuration.budgets().filter(|(_, budget)| budget.of == *of) {
-            let periods = budget.periods_until(asking.latest).take(HISTORY);
+            let periods = budget.periods_until(latest_month).take(HISTORY);
             let periods: Vec<Period> = periods.filter(|period| asking.sees(of, *period)).collect();
             let (Some(latest), Some(oldest)) = (periods.first(), periods.last()) else { continue };
             let first = oldest.first().max(latest.last().minus(LONGEST - 1));
@@ -356,7 +333,7 @@ impl Answers {
     ) -> Result<Spent, Error> {
         let mut found = Spent::default();
         let (dimension, handle) = owner_of(of);
-        for (part, filter) in parts(asking.configuration, &dimension, handle, period) {
+        for (part, filter) in parts(&asking.configuration, &dimension, handle, period) {
             let question = Question {
                 by: Grouping::Month,
                 then: Some(Grouping::Day),
@@ -388,17 +365,38 @@ impl Answers {
 impl Asking<'_> {
     /// The last stated day of a period that goes on; `None` where it is over.
     fn goes_on_until(&self, period: Period) -> Option<NaiveDate> {
-        if self.latest > period.last() {
-            return None;
-        }
+        let latest = self.latest.filter(|latest| *latest <= period.last())?;
         // A month that is stated whole is not the end of a longer period.
-        let last_day = self.latest.days().end.pred_opt();
-        self.stated.or(last_day.filter(|_| self.latest < period.last()))
+        let last_day = latest.days().end.pred_opt();
+        self.stated.or(last_day.filter(|_| latest < period.last()))
+    }
+
+    /// The last period of a budget that has begun, where the viewer may see what was spent in it.
+    fn current(&self, budget: &Budget) -> Option<Period> {
+        budget.periods_until(self.latest?).next().filter(|period| self.sees(&budget.of, *period))
+    }
+
+    /// Whether the viewer may see a budget: as things are in the latest month, or in its last one.
+    fn sees_budget(&self, budget: &Budget) -> bool {
+        let month = budget.months.last.into_iter().chain(self.latest).min().or(budget.months.first);
+        let month = month.max(budget.months.first);
+        *self.viewer == Viewer::Everything || month.is_some_and(|month| self.sees_in(&budget.of, month))
     }
 
     /// Whether the viewer may see what somebody spent in all of a period.
     fn sees(&self, of: &BudgetOf, period: Period) -> bool {
-        period.months().all(|month| sees_in(self.configuration, self.viewer, of, month))
+        period.months().all(|month| self.sees_in(of, month))
+    }
+
+    /// What a project or cost centre spends may be of several teams, so it is for those who see everything.
+    fn sees_in(&self, of: &BudgetOf, month: BillingMonth) -> bool {
+        match (self.viewer, of) {
+            (Viewer::Everything, _) => true,
+            (Viewer::Teams(_), BudgetOf::Team(handle)) => {
+                teams(&self.configuration, self.viewer, month, month).iter().any(|(_, team)| team == handle)
+            }
+            (Viewer::Teams(_), _) => false,
+        }
     }
 }
 
@@ -500,30 +498,6 @@ fn months_between(until: NaiveDate, period: Period) -> u32 {
 /// Months that begin after a day, up to a later one.
 fn months_to(until: NaiveDate, day: NaiveDate) -> u32 {
     BillingMonth::of(day).months_after(BillingMonth::of(until)).unwrap_or_default()
-}
-
-/// Whether the viewer may see a budget: as things are in the latest month, or in its last one.
-fn sees(
-    configuration: &Configuration,
-    viewer: &Viewer,
-    budget: &Budget,
-    latest: Option<BillingMonth>,
-) -> bool {
-    let month = budget.months.last.into_iter().chain(latest).min().or(budget.months.first);
-    let month = month.max(budget.months.first);
-    *viewer == Viewer::Everything
-        || month.is_some_and(|month| sees_in(configuration, viewer, &budget.of, month))
-}
-
-/// What a project or cost centre spends may be of several teams, so it is for those who see everything.
-fn sees_in(configuration: &Configuration, viewer: &Viewer, of: &BudgetOf, month: BillingMonth) -> bool {
-    match (viewer, of) {
-        (Viewer::Everything, _) => true,
-        (Viewer::Teams(_), BudgetOf::Team(handle)) => {
-            teams(configuration, viewer, month, month).iter().any(|(_, team)| team == handle)
-        }
-        (Viewer::Teams(_), _) => false,
-    }
 }
 
 /// What of a question an owner is a value of.

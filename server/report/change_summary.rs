@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use super::snapshot::named;
 use crate::allocation::{Budget, BudgetPeriod, Configuration, Edit, Entry, MonthConfiguration};
 use crate::period::BillingMonth;
 
@@ -116,21 +117,9 @@ fn name_of<'a>(configuration: &'a MonthConfiguration<'_>, handle: &'a str) -> &'
 
 /// What has another name.
 fn called(then: &MonthConfiguration<'_>, now: &MonthConfiguration<'_>) -> Vec<String> {
-    let named = |configuration: &MonthConfiguration<'_>| -> Vec<(&'static str, String, String)> {
-        let teams = configuration.teams.iter().map(|it| ("Team", it.handle.clone(), it.name.clone()));
-        let projects =
-            configuration.projects.iter().map(|it| ("Project", it.handle.clone(), it.name.clone()));
-        let centres =
-            configuration.cost_centres.iter().map(|it| ("Cost center", it.handle.clone(), it.name.clone()));
-        let experiments =
-            configuration.experiments.iter().map(|it| ("Experiment", it.handle.clone(), it.name.clone()));
-        let pools = configuration.pools.iter().map(|it| ("Shared cost", it.handle.clone(), it.name.clone()));
-        teams.chain(projects).chain(centres).chain(experiments).chain(pools).collect()
-    };
-    let before = named(then);
-    let renamed = named(now).into_iter().filter_map(|(kind, handle, name)| {
-        let (.., old) = before.iter().find(|(other, known, _)| *other == kind && *known == handle)?;
-        (*old != name).then(|| format!("{kind} {old} is renamed to {name}"))
+    let renamed = named(now).filter_map(|(of, handle, name)| {
+        let (.., old) = named(then).find(|(other, known, _)| *other == of && *known == handle)?;
+        (old != name).then(|| format!("{} {old} is renamed to {name}", of.label()))
     });
     renamed.collect()
 }

@@ -3,19 +3,19 @@
 use chrono::{DateTime, NaiveDate, Utc};
 use serde::Serialize;
 use sqlx::postgres::PgRow;
-use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
+use sqlx::{FromRow, PgConnection, Postgres, QueryBuilder, Row};
 use uuid::Uuid;
 
+use super::cache::Remembered;
 use super::denomination::{PLACES, Unconverted};
-use super::snapshot::Allocation;
-use super::sql::{Source, push_filters, push_from, push_where};
-use super::sums::rollup_of;
+use super::snapshot::{Allocation, Snapshot};
+use super::sql::{Source, push_filters, push_from, push_where, rollup_of};
 use super::{Answers, CostMetric, Filter, Grouping, Question, Spend};
 use crate::accounts::Viewer;
+use crate::cache::SizeInCache;
 use crate::exchange::Used;
 use crate::ledger::{ActiveImports, Payer};
-use crate::money::{Currency, Decimal, Money};
-use crate::period::BillingMonth;
+use crate::money::{Currency, Decimal};
 
 /// Up to this many charges are sorted one by one; of more, the keys are, which rollups know the costs of.
 const SORTED: i64 = 5_000;
@@ -66,10 +66,12 @@ pub enum Order {
     Ledger,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, FromRow)]
 pub struct ChargeLine {
+    #[sqlx(rename = "delivery_id")]
     pub delivery: i64,
     pub file_no: i16,
+    #[sqlx(rename = "row_no")]
     pub row: i64,
     pub charge_period_start: DateTime<Utc>,
     pub charge_period_end: DateTime<Utc>,
@@ -82,6 +84,7 @@ pub struct ChargeLine {
     pub meter: String,
     pub accelerator: Option<String>,
     pub resource: Option<String>,
+    #[sqlx(rename = "consumed_quantity")]
     pub quantity: Option<Decimal>,
     pub unit: String,
     pub billed_cost: Decimal,
@@ -119,7 +122,8 @@ impl Answers {
             selection.scan(db, page).await?
         } else if page.end() <= RANKED {
             let ranked = selection.ranked(&mut *db, source, 0..RANKED);
-            let ranked = self.ranked_keys(&asked, &snapshot, key, ranked).await?;
+            let wanted = RankedKeys { question: asked.timeless(), snapshot: snapshot.clone(), key };
+            let ranked = self.remember(wanted, ranked).await?;
             selection.of_ranked(db, &ranked, page).await?
         } else {
             let ranked = selection.ranked(&mut *db, source, page.first..page.end()).await?;
@@ -172,17 +176,35 @@ pub(super) struct Selection<'a> {
     pub allocation: &'a Allocation,
 }
 
+/// What the keys that a list of charges begins with are remembered by; perhaps of one key alone.
+#[derive(PartialEq, Eq, Hash)]
+struct RankedKeys {
+    question: Question,
+    snapshot: Snapshot,
+    key: Option<Uuid>,
+}
+
+impl Remembered for RankedKeys {
+    type Answer = Ranked;
+}
+
+impl SizeInCache for Ranked {
+    fn size_in_cache(&self) -> usize {
+        size_of_val(self) + size_of_val(self.keys.as_slice())
+    }
+}
+
 /// Keys of a selection in the order of their costs, the largest first, and what all of them amount to.
 #[derive(Debug)]
-pub(super) struct Ranked {
+struct Ranked {
     count: i64,
     total: Decimal,
-    pub keys: Vec<KeyOfDelivery>,
+    keys: Vec<KeyOfDelivery>,
 }
 
 /// The charges of one key in a delivery and month, as the rollups count them.
-#[derive(Debug)]
-pub(super) struct KeyOfDelivery {
+#[derive(Debug, FromRow)]
+struct KeyOfDelivery {
     billing_month: NaiveDate,
     delivery_id: i64,
     charge_key_id: Uuid,
@@ -238,7 +260,7 @@ impl Selection<'_> {
         };
         let is_key =
             |row: &&PgRow| row.try_get::<Option<i64>, _>("before").is_ok_and(|before| before.is_some());
-        let keys = rows.iter().filter(is_key).map(KeyOfDelivery::read).collect::<sqlx::Result<_>>()?;
+        let keys = rows.iter().filter(is_key).map(KeyOfDelivery::from_row).collect::<sqlx::Result<_>>()?;
         Ok(Ranked { count, total, keys })
     }
 
@@ -408,15 +430,7 @@ impl Selection<'_> {
         query.push(" and ");
         self.push_rate(&mut query);
         query.push(" is null group by 1, 2 order by 1, 2");
-        let rows = query.build().fetch_all(db).await?;
-        let read = |row: &PgRow| -> sqlx::Result<Unconverted> {
-            let currency = Currency::exactly(row.try_get("currency")?);
-            Ok(Unconverted {
-                month: BillingMonth::of(row.try_get("billing_month")?),
-                cost: Money { amount: row.try_get("cost")?, currency },
-            })
-        };
-        rows.iter().map(read).collect()
+        query.build().fetch_all(db).await?.iter().map(Unconverted::read).collect()
     }
 
     /// `from … where …`: the rows that are selected.
@@ -449,18 +463,6 @@ impl Selection<'_> {
     }
 }
 
-impl KeyOfDelivery {
-    fn read(row: &PgRow) -> sqlx::Result<Self> {
-        Ok(Self {
-            billing_month: row.try_get("billing_month")?,
-            delivery_id: row.try_get("delivery_id")?,
-            charge_key_id: row.try_get("charge_key_id")?,
-            charges: row.try_get("charges")?,
-            before: row.try_get("before")?,
-        })
-    }
-}
-
 impl ChargeLine {
     /// One of its four costs, in the currency that it was billed in.
     pub fn cost_in_its_currency(&self, cost: CostMetric) -> Decimal {
@@ -474,31 +476,7 @@ impl ChargeLine {
 
     /// Without who pays where that is not for who asks.
     pub(super) fn read(row: &PgRow, hides_payer: bool) -> sqlx::Result<Self> {
-        let mut line = Self {
-            delivery: row.try_get("delivery_id")?,
-            file_no: row.try_get("file_no")?,
-            row: row.try_get("row_no")?,
-            charge_period_start: row.try_get("charge_period_start")?,
-            charge_period_end: row.try_get("charge_period_end")?,
-            provider: row.try_get("provider")?,
-            account: row.try_get("account")?,
-            service: row.try_get("service")?,
-            region: row.try_get("region")?,
-            category: row.try_get("category")?,
-            pricing: row.try_get("pricing")?,
-            meter: row.try_get("meter")?,
-            accelerator: row.try_get("accelerator")?,
-            resource: row.try_get("resource")?,
-            quantity: row.try_get("consumed_quantity")?,
-            unit: row.try_get("unit")?,
-            billed_cost: row.try_get("billed_cost")?,
-            effective_cost: row.try_get("effective_cost")?,
-            contracted_cost: row.try_get("contracted_cost")?,
-            list_cost: row.try_get("list_cost")?,
-            currency: row.try_get("currency")?,
-            tags: row.try_get("tags")?,
-            cost: row.try_get("cost")?,
-        };
+        let mut line = Self::from_row(row)?;
         if hides_payer {
             let (billing_account, sub_account) =
                 (row.try_get("billing_account")?, row.try_get("sub_account")?);

@@ -5,11 +5,12 @@
 use serde::Serialize;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
-use super::denomination::denominate;
-use super::snapshot::Snapshot;
-use super::sql::{Column, Measure, Rows, Source};
-use super::sums::source_of;
-use super::{Grouping, Question};
+use super::Grouping;
+use super::cache::Ask;
+use super::denominate::denominate;
+use super::snapshot::AsOf;
+use super::sql::{Column, Measure, Rows, Source, source_of};
+use crate::cache::SizeInCache;
 use crate::money::Decimal;
 
 const PLACES: u8 = 6;
@@ -72,51 +73,49 @@ impl std::ops::AddAssign for MonthChargesAndCredits {
     }
 }
 
+impl SizeInCache for MonthChargesAndCredits {}
+
 /// Sums a month of a question by team.
-pub(super) async fn of_month(
-    db: &mut PgConnection,
-    question: &Question,
-    snapshot: &Snapshot,
-    sequence: i64,
-) -> sqlx::Result<MonthChargesAndCredits> {
-    let Some(denomination) = denominate(db, question, snapshot, sequence).await?.denomination else {
-        return Ok(MonthChargesAndCredits::default());
-    };
-    // What has no key has no sign of its own.
-    let source = match source_of(db, (question.dimensions(), &question.viewer), snapshot).await? {
-        Source::ChargedDays | Source::AttributedDays | Source::TotalDays => Source::Days,
-        Source::Totals => Source::Months,
-        source => source,
-    };
-    let rows = Rows {
-        question,
-        snapshot,
-        source,
-        denomination: Some(&denomination),
-        first: question.period.first(),
-        last: question.period.last(),
-    };
-    let mut query = QueryBuilder::<Postgres>::new("select c.is_credit, ");
-    query.push(format!(
-        "{} is null as is_nobodys, sum({}) as cost",
-        rows.value("team", &Grouping::Team),
-        rows.amount("cost")
-    ));
-    let columns = [Column::Sql("is_credit", source.is_credit()), Column::Value("team", &Grouping::Team)];
-    rows.push(&mut query, &[Measure::Cost], &columns);
-    query.push(" group by 1, 2");
-    let mut found = MonthChargesAndCredits::default();
-    for row in query.build().fetch_all(db).await? {
-        let cost: Decimal = row.try_get("cost")?;
-        let is_credit: bool = row.try_get("is_credit")?;
-        let (charges, credits) = if is_credit { (Decimal::ZERO, cost) } else { (cost, Decimal::ZERO) };
-        let amounts = ChargesAndCredits { charges, credits };
-        found.all += amounts;
-        if row.try_get("is_nobodys")? {
-            found.unallocated += amounts;
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(super) struct ChargedAndCredited;
+
+impl Ask for ChargedAndCredited {
+    type Answer = MonthChargesAndCredits;
+
+    async fn ask(&self, db: &mut PgConnection, asked: AsOf<'_>) -> sqlx::Result<MonthChargesAndCredits> {
+        let AsOf { question, snapshot, .. } = asked;
+        let Some(denomination) = denominate(db, asked).await?.denomination else {
+            return Ok(MonthChargesAndCredits::default());
+        };
+        // What has no key has no sign of its own.
+        let source = match source_of(db, (question.dimensions(), &question.viewer), snapshot).await? {
+            Source::ChargedDays | Source::AttributedDays | Source::TotalDays => Source::Days,
+            Source::Totals => Source::Months,
+            source => source,
+        };
+        let rows = Rows::of_period(question, snapshot, source, Some(&denomination));
+        let mut query = QueryBuilder::<Postgres>::new("select c.is_credit, ");
+        query.push(format!(
+            "{} is null as is_nobodys, sum({}) as cost",
+            rows.value("team", &Grouping::Team),
+            rows.amount("cost")
+        ));
+        let columns = [Column::Sql("is_credit", source.is_credit()), Column::Value("team", &Grouping::Team)];
+        rows.push(&mut query, &[Measure::Cost], &columns);
+        query.push(" group by 1, 2");
+        let mut found = MonthChargesAndCredits::default();
+        for row in query.build().fetch_all(db).await? {
+            let cost: Decimal = row.try_get("cost")?;
+            let is_credit: bool = row.try_get("is_credit")?;
+            let (charges, credits) = if is_credit { (Decimal::ZERO, cost) } else { (cost, Decimal::ZERO) };
+            let amounts = ChargesAndCredits { charges, credits };
+            found.all += amounts;
+            if row.try_get("is_nobodys")? {
+                found.unallocated += amounts;
+            }
         }
+        Ok(found)
     }
-    Ok(found)
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use sqlx::{PgConnection, Postgres, QueryBuilder};
 use super::completeness::{Completeness, completeness_of};
 use super::sql::Source;
 use super::{Filter, Grouping, Question};
+use crate::cache::SizeInCache;
 use crate::ledger::ActiveImports;
 use crate::money::Decimal;
 use crate::period::{BillingMonth, Period};
@@ -346,11 +347,6 @@ impl SameDays {
         Compared::SameDays { through: self.through, days, only_some_bills: self.only_some_bills }
     }
 
-    /// About how much memory it takes.
-    pub fn bytes(&self) -> usize {
-        size_of_val(self) + 64 * (self.whole_bills.len() + self.until.len() + self.of_no_day.len())
-    }
-
     /// How much of a row of the period before counts, in SQL: all, or of what nobody used of a commitment, and is stated for no
     /// day, as much as of its days, since it grows with the month. `None` where no bill is still running.
     pub fn part_of_unused(&self, source: Source) -> Option<String> {
@@ -385,6 +381,12 @@ impl SameDays {
             query.push(format!(" when {scope} then date '{until}'"));
         }
         query.push(" when 0 then date '1970-01-01' end end)");
+    }
+}
+
+impl SizeInCache for SameDays {
+    fn size_in_cache(&self) -> usize {
+        size_of_val(self) + 64 * (self.whole_bills.len() + self.until.len() + self.of_no_day.len())
     }
 }
 

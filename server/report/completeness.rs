@@ -2,13 +2,10 @@
 
 use chrono::{DateTime, NaiveDate, Utc};
 use serde::Serialize;
-use sqlx::{PgConnection, Postgres, QueryBuilder};
+use sqlx::PgConnection;
 
-use super::CostMetric;
-use super::snapshot::Allocation;
-use super::sql::{Source, push_filters, push_from, push_where};
-use crate::accounts::Viewer;
-use crate::ledger::{self, ActiveImports};
+use crate::cache::SizeInCache;
+use crate::ledger;
 use crate::onprem;
 use crate::period::{BillingMonth, Period};
 
@@ -35,6 +32,12 @@ impl Completeness {
         if self.provider != onprem::PROVIDER {
             self.billing_account.clear();
         }
+    }
+}
+
+impl SizeInCache for Completeness {
+    fn size_in_cache(&self) -> usize {
+        size_of_val(self) + 80
     }
 }
 
@@ -92,27 +95,6 @@ pub(super) async fn completeness_of(
             deliveries: row.deliveries,
         })
         .collect())
-}
-
-/// The scopes in which the viewer sees a charge.
-pub(super) async fn scopes_of(
-    db: &mut PgConnection,
-    period: Period,
-    viewer: &Viewer,
-    visible: &ActiveImports,
-    allocation: &Allocation,
-) -> sqlx::Result<Vec<i64>> {
-    let mut query = QueryBuilder::<Postgres>::new("select c.scope_id");
-    let source = match viewer {
-        _ if allocation.is_needed() => Source::Attributed,
-        Viewer::Everything => Source::Totals,
-        Viewer::Teams(_) => Source::Months,
-    };
-    push_from(&mut query, source, allocation);
-    push_where(&mut query, source, (period.first(), period.last()), visible, allocation);
-    push_filters(&mut query, &[], viewer, (source, CostMetric::default()), allocation);
-    query.push(" group by 1 having sum(c.charges) <> 0");
-    query.build_query_scalar().fetch_all(db).await
 }
 
 /// Those of several months that are final as the ledger stands: what is published of them changes what was charged.

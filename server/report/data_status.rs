@@ -71,13 +71,19 @@ impl Question {
     /// The same without what came by way of shared costs.
     #[must_use]
     pub(super) fn direct(&self) -> Self {
-        self.only(Grouping::Pool, vec![String::new()])
+        self.filtered(Filter::no_value(Grouping::Pool))
     }
 
     #[must_use]
     pub(super) fn only(&self, dimension: Grouping, values: Vec<String>) -> Self {
+        self.filtered(Filter::keep(dimension, values))
+    }
+
+    /// The same with one more filter.
+    #[must_use]
+    pub(super) fn filtered(&self, filter: Filter) -> Self {
         let mut question = self.clone();
-        question.filters.push(Filter::keep(dimension, values));
+        question.filters.push(filter);
         question
     }
 }

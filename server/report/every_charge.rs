@@ -4,9 +4,8 @@ use sqlx::{PgPool, Postgres, QueryBuilder, Transaction};
 use uuid::Uuid;
 
 use super::charges::{ChargeLine, Selection};
-use super::snapshot::Allocation;
 use super::sql::Source;
-use super::{Question, Spend};
+use super::{Answers, Question, Spend};
 use crate::ledger::ActiveImports;
 
 /// Charges in a part: enough to keep both sides busy, few enough to forget.
@@ -31,7 +30,7 @@ impl EveryCharge {
         let mut cursor = pool.begin().await?;
         let (first, last) = (question.period.first(), question.period.last());
         let visible = ActiveImports::find(&mut cursor, first, last, sequence).await?;
-        let allocation = Allocation::find(&mut cursor, question, sequence).await?;
+        let allocation = Answers::default().allocation(&mut cursor, question, sequence).await?;
         let (visible, allocation) = (&visible, &allocation);
         let currency = question.currency.as_ref();
         let selection = Selection { question, currency, converted: Some(spend), key, visible, allocation };

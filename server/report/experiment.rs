@@ -5,7 +5,8 @@ use sqlx::PgConnection;
 
 use super::as_of::Error;
 use super::data_status::DataStatus;
-use super::over_time::{Days, Series, Step};
+use super::machines::FindMachines;
+use super::over_time::{Days, FindDays, Series, Step};
 use super::{Answers, Breakdown, Filter, Group, Grouping, Machine, Question, Spend};
 use crate::accounts::Viewer;
 use crate::money::{Decimal, Money};
@@ -76,7 +77,7 @@ pub async fn months_of_experiment(
     question: &Question,
 ) -> Result<Option<Period>, Error> {
     let Some(last) = answers.latest_month(db, &question.viewer).await? else { return Ok(None) };
-    let Some(period) = Period::new(last.minus(MONTHS - 1), last) else { return Ok(None) };
+    let period = Period::up_to(last, MONTHS);
     let asked =
         Question { period, ..question.clone() }.only(Grouping::Experiment, vec![experiment.to_owned()]);
     let groups = answers.spend(db, &asked.by(Grouping::Month)).await?.groups;
@@ -105,8 +106,8 @@ pub async fn experiment_report(
     breakdowns.push(Breakdown::of(Grouping::Pricing, by_pricing.groups.clone()));
     let step = if question.period.is_one_month() { Step::Day } else { Step::Month };
     let series = answers.over_time(db, &question.by(Grouping::Pricing), step, &by_pricing, COLORED).await?;
-    let days = answers.days(db, &question.by(Grouping::Experiment), sequence).await?;
-    let machines = answers.machines(db, &question.by(Grouping::Experiment), sequence).await?;
+    let days = answers.ask(db, &question.by(Grouping::Experiment), sequence, FindDays).await?;
+    let machines = answers.ask(db, &question.by(Grouping::Experiment), sequence, FindMachines).await?;
     let units = units(db, answers, experiment, &question, &by_pricing).await?;
     Ok(ExperimentReport {
         experiment: experiment.to_owned(),
@@ -121,7 +122,7 @@ pub async fn experiment_report(
         days: days.get(&Some(experiment.to_owned())).copied(),
         months,
         breakdowns,
-        machines,
+        machines: Vec::clone(&machines),
         units,
         total: by_pricing.total.clone(),
         by_pricing,

@@ -43,7 +43,7 @@ pub async fn merges(
         return Ok(Vec::new());
     }
     let Some(last) = answers.latest_month(db, &Viewer::Everything).await? else { return Ok(Vec::new()) };
-    let period = Period::new(last.minus(MONTHS - 1), last).unwrap_or_else(|| last.into());
+    let period = Period::up_to(last, MONTHS);
     let configuration = answers.configuration(db, sequence).await?;
     let mut asked = Question {
         by: Grouping::Team,

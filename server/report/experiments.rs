@@ -4,7 +4,7 @@ use serde::Serialize;
 use sqlx::PgConnection;
 
 use super::as_of::Error;
-use super::over_time::Days;
+use super::over_time::{Days, FindDays};
 use super::table_line::{Figures, Whole};
 use super::{Answers, Group, Grouping, Question};
 
@@ -42,7 +42,7 @@ pub async fn experiments(
     let asked = Question { by: Grouping::Experiment, then: Some(Grouping::Team), ..question.clone() };
     let spend = answers.spend(db, &asked).await?;
     let by_day = question.by(Grouping::Experiment).beside(&spend);
-    let days = answers.days(db, &by_day, spend.sequence).await?;
+    let days = answers.ask(db, &by_day, spend.sequence, FindDays).await?;
     let line = |group: Group| {
         let teams = group.groups.iter().filter(|team| !team.cost.amount.is_zero());
         ExperimentLine {

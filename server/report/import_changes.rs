@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use sqlx::{AssertSqlSafe, PgConnection, Row};
+use sqlx::{AssertSqlSafe, FromRow, PgConnection, Row};
 use uuid::Uuid;
 
 use super::{CostMetric, Page};
@@ -72,14 +72,16 @@ pub struct Change {
 }
 
 /// What tells a charge key from the others of its account and service.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, FromRow)]
 pub struct ChangedKey {
+    #[sqlx(rename = "charge_key_id")]
     pub charge_key: Uuid,
     pub meter: String,
     pub sku: String,
     pub region: String,
     pub category: String,
     pub pricing: String,
+    #[sqlx(rename = "resource_id")]
     pub resource: Option<String>,
     pub tags: serde_json::Value,
 }
@@ -198,7 +200,7 @@ async fn lines(
                 provider: row.try_get("provider")?,
                 account: if by == ChangesBy::Service { None } else { Some(row.try_get("account")?) },
                 service: if by == ChangesBy::Account { None } else { Some(row.try_get("service")?) },
-                key: if by == ChangesBy::Key { Some(ChangedKey::read(row)?) } else { None },
+                key: if by == ChangesBy::Key { Some(ChangedKey::from_row(row)?) } else { None },
                 currency: row.try_get("currency")?,
                 before,
                 after,
@@ -269,21 +271,6 @@ impl ChangesBy {
             Self::Service => "provider, service",
             Self::Key => "charge_key_id",
         }
-    }
-}
-
-impl ChangedKey {
-    fn read(row: &sqlx::postgres::PgRow) -> sqlx::Result<Self> {
-        Ok(Self {
-            charge_key: row.try_get("charge_key_id")?,
-            meter: row.try_get("meter")?,
-            sku: row.try_get("sku")?,
-            region: row.try_get("region")?,
-            category: row.try_get("category")?,
-            pricing: row.try_get("pricing")?,
-            resource: row.try_get("resource_id")?,
-            tags: row.try_get("tags")?,
-        })
     }
 }
 

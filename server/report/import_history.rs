@@ -1,7 +1,7 @@
 //! The history of imports: who delivered what, when, and what became of it; narrowed, sorted, page by page.
 
 use serde::Serialize;
-use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
+use sqlx::{FromRow, PgConnection, Postgres, QueryBuilder};
 
 use super::imports::{ImportLine, lines_of};
 use crate::money::Decimal;
@@ -47,7 +47,7 @@ pub enum HistoryOrder {
 }
 
 /// A page of the history, with the sums over all of it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, FromRow)]
 pub struct History {
     pub count: i64,
     pub rows_read: i64,
@@ -55,12 +55,14 @@ pub struct History {
     pub rejected: i64,
     pub skipped: i64,
     /// What counts now of these deliveries, one per currency.
+    #[sqlx(skip)]
     pub counted: Vec<CountedCost>,
+    #[sqlx(skip)]
     pub lines: Vec<ImportLine>,
 }
 
 /// Billed cost of what counts.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, FromRow)]
 pub struct CountedCost {
     pub currency: String,
     pub billed_cost: Decimal,
@@ -88,7 +90,7 @@ pub async fn history(
          coalesce(sum(d.skipped), 0)::bigint as skipped",
     );
     filter.push(&mut query);
-    let sums = query.build().fetch_one(&mut *db).await?;
+    let mut history: History = query.build_query_as().fetch_one(&mut *db).await?;
 
     let mut query = QueryBuilder::new(
         "select t.currency, sum(t.billed_cost) as billed_cost from visibility v \
@@ -99,15 +101,7 @@ pub async fn history(
     query.push(")");
     filter.push_scope(&mut query);
     query.push(" group by 1 order by 2 desc");
-    let counted = query
-        .build()
-        .fetch_all(&mut *db)
-        .await?
-        .iter()
-        .map(|row| {
-            Ok(CountedCost { currency: row.try_get("currency")?, billed_cost: row.try_get("billed_cost")? })
-        })
-        .collect::<sqlx::Result<_>>()?;
+    history.counted = query.build_query_as().fetch_all(&mut *db).await?;
 
     let mut query = QueryBuilder::new("select d.delivery_id");
     filter.push(&mut query);
@@ -122,18 +116,9 @@ pub async fn history(
     query.push(" offset ");
     query.push_bind(first);
     let ids: Vec<i64> = query.build_query_scalar().fetch_all(&mut *db).await?;
-    let mut lines = lines_of(db, &ids).await?;
-    let place = |line: &ImportLine| ids.iter().position(|id| *id == line.delivery);
-    lines.sort_by_key(place);
-    Ok(History {
-        count: sums.try_get("count")?,
-        rows_read: sums.try_get("rows_read")?,
-        charges: sums.try_get("charges")?,
-        rejected: sums.try_get("rejected")?,
-        skipped: sums.try_get("skipped")?,
-        counted,
-        lines,
-    })
+    history.lines = lines_of(db, &ids).await?;
+    history.lines.sort_by_key(|line| ids.iter().position(|id| *id == line.delivery));
+    Ok(history)
 }
 
 /// What the history can be narrowed to.
@@ -231,23 +216,19 @@ impl DeliveryState {
         Self::ALL.into_iter().find(|state| state.as_str() == text)
     }
 
-    fn condition(self) -> &'static str {
+    fn condition(self) -> String {
+        let has_active = "exists (select from visibility v \
+             where v.delivery_id = d.delivery_id and v.until_sequence is null)";
         match self {
-            Self::Active => {
-                " and d.status = 'loaded' and exists (select from visibility v \
-                 where v.delivery_id = d.delivery_id and v.until_sequence is null)"
-            }
-            Self::Replaced => {
-                " and d.status = 'loaded' and not exists (select from visibility v \
-                 where v.delivery_id = d.delivery_id and v.until_sequence is null)"
-            }
-            Self::Waiting => " and d.status = 'waiting'",
-            Self::Undone => " and d.status = 'undone'",
-            Self::Refused => " and d.status = 'refused'",
-            Self::Failed => " and d.status = 'failed'",
-            Self::Discarded => " and d.status = 'discarded'",
-            Self::Cancelled => " and d.status = 'cancelled'",
+            Self::Active => format!(" and d.status = 'loaded' and {has_active}"),
+            Self::Replaced => format!(" and d.status = 'loaded' and not {has_active}"),
+            other => format!(" and d.status = '{}'", other.as_str()),
         }
+    }
+
+    /// The same as pages spell it.
+    pub fn on_page(self) -> &'static str {
+        if self == Self::Cancelled { "canceled" } else { self.as_str() }
     }
 }
 

@@ -16,7 +16,7 @@ use super::RowAddress;
 const SHOWN_REJECTIONS: i64 = 100;
 
 /// A delivery as a line of the history.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct ImportLine {
     pub delivery: i64,
     pub status: String,
@@ -55,7 +55,7 @@ pub struct ImportScope {
 }
 
 /// Everything about one delivery.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Delivery {
     #[serde(flatten)]
     pub line: ImportLine,
@@ -305,6 +305,7 @@ async fn lines(db: &mut PgConnection, which: Which<'_>) -> sqlx::Result<Vec<Impo
     Ok(rows(db, which).await?.into_iter().map(|row| row.line).collect())
 }
 
+/// Of these deliveries what one row of each says: what more there is of one is asked by itself.
 async fn rows(db: &mut PgConnection, which: Which<'_>) -> sqlx::Result<Vec<Delivery>> {
     let only = match which {
         Which::These(deliveries) => Some(deliveries),
@@ -332,23 +333,14 @@ async fn rows(db: &mut PgConnection, which: Which<'_>) -> sqlx::Result<Vec<Deliv
                 archived_at: row.archived_at,
                 scopes: row.scopes.0,
             },
-            kept_files: Vec::new(),
             unknown_columns: row.unknown_columns,
             absent_columns: row.absent_columns,
             notes: row.notes,
             noisy_tags: row.noisy_tags,
-            skips: Vec::new(),
             published_sequence: row.published_sequence,
             undone_sequence: row.undone_sequence,
-            log: Vec::new(),
             suggested_decision: row.suggested_decision,
-            shrank: Vec::new(),
-            missing_rows: 0,
-            repeated_rows: 0,
-            rejected_again: 0,
-            corrected_by: Vec::new(),
-            corrects: Vec::new(),
-            rejections: Vec::new(),
+            ..Delivery::default()
         })
         .collect())
 }

@@ -4,6 +4,7 @@
 //! them never disagree.
 
 mod activity;
+mod apart;
 mod as_of;
 mod attention;
 mod batches;
@@ -17,6 +18,7 @@ mod cluster;
 mod compared;
 mod completeness;
 mod data_status;
+mod denominate;
 mod denomination;
 mod effects;
 mod events;
@@ -25,10 +27,12 @@ mod experiment;
 mod experiment_merges;
 mod experiments;
 mod hourly;
+mod hourly_ways;
 mod import_changes;
 mod import_history;
 mod imports;
 mod labels;
+mod latest_month;
 mod machines;
 mod month_sums;
 mod onprem_unit_cost;
@@ -43,6 +47,8 @@ mod preview;
 mod question;
 mod reconciliation;
 mod restates;
+mod scopes;
+mod seen_team;
 mod shared_movement;
 mod show_spaces;
 mod snapshot;
@@ -83,7 +89,8 @@ pub use experiment::{
 };
 pub use experiment_merges::{Merge, Merged, merges};
 pub use experiments::{ExperimentLine, Experiments, experiments};
-pub use hourly::{Hourly, HourlyError, HourlyWay, Instance, Ways};
+pub use hourly::{Hourly, HourlyError};
+pub use hourly_ways::{HourlyWay, Instance, Ways};
 pub use import_changes::{Change, ChangeTotal, ChangedKey, Changes, ChangesBy, changes};
 pub use import_history::{
     CountedCost, DeliveryState, HISTORY_PAGE, History, HistoryChoices, HistoryFilter, HistoryOrder, history,
@@ -105,6 +112,7 @@ pub use preview::{MonthOfPreview, Move, Preview, TeamOfPreview, TransferredKey, 
 pub use question::{CostMetric, FIRST, Filter, Grouping, ParseQuestionError, Question, SHARED, Sort, SortBy};
 pub use reconciliation::{Agreement, Invoice, ReconciledLine, ReconciledTotal, Reconciliation};
 pub use restates::{Restates, restates};
+pub use seen_team::{SeenTeam, TeamName, seen_team};
 pub use shared_movement::{SharedMovement, TeamParts};
 pub use show_spaces::with_visible_ends;
 pub use spend::{Group, Spend};
@@ -114,7 +122,7 @@ pub use statement::{
 };
 pub use suggestions::{Offer, SuggestedRule, suggested_rules};
 pub use table_line::{Figures, Whole};
-pub use team::{Breakdown, Part, SeenTeam, TeamName, TeamReport, seen_team, team_report};
+pub use team::{Breakdown, Part, TeamReport, team_report};
 pub use trace::{Counted, FileOfDelivery, OtherDelivery, RowAddress, Trace, file_of, trace};
 pub use unallocated::{Coverage, MonthCoverage, Unallocated, UnallocatedKey};
 pub use unit_costs::{TeamUnit, UnitCost, UnitOwner};

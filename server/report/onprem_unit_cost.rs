@@ -10,10 +10,9 @@ use std::collections::BTreeMap;
 
 use sqlx::PgConnection;
 
-use super::{Answers, CostMetric, Error, Group, Grouping, HourlyWay, Question, Spend};
+use super::{Answers, CostMetric, Error, Filter, Group, Grouping, HourlyWay, Question, Spend};
 use crate::accelerator::accelerator_hours;
 use crate::accounts::Viewer;
-use crate::billing::PricingCategory;
 use crate::money::Decimal;
 use crate::period::BillingMonth;
 
@@ -22,9 +21,26 @@ const HOURS: u8 = 6;
 /// Decimals of the cost of a way at least, and of what a price is made from.
 const PLACES: u8 = 12;
 
+impl Answers {
+    /// Spend in groups, where on-prem GPU-hours of groups have no price.
+    pub async fn spend(&self, db: &mut PgConnection, question: &Question) -> Result<Spend, Error> {
+        let mut spend = self.added_up(&mut *db, question).await?;
+        // Apart from those who wait for it: most answers have nothing of one's own.
+        Box::pin(price(db, self, question, &mut spend)).await?;
+        Ok(spend)
+    }
+
+    /// Spend in groups.
+    pub async fn priced_spend(&self, db: &mut PgConnection, question: &Question) -> Result<Spend, Error> {
+        let mut spend = self.spend(&mut *db, question).await?;
+        Box::pin(price_groups(db, self, question, &mut spend)).await?;
+        Ok(spend)
+    }
+}
+
 /// Prices the on-prem GPU-hours of an answer, where its filters choose among what they cost. Without such filters what is owned
 /// in it is all that they cost.
-pub(super) async fn price(
+async fn price(
     db: &mut PgConnection,
     answers: &Answers,
     question: &Question,
@@ -38,7 +54,7 @@ pub(super) async fn price(
 }
 
 /// Prices the on-prem GPU-hours of each group of an answer. Days have none, since what is owned is paid for by the month.
-pub(super) async fn price_groups(
+async fn price_groups(
     db: &mut PgConnection,
     answers: &Answers,
     question: &Question,
@@ -114,7 +130,7 @@ async fn price_of(
 
 /// What of a question is owned and of accounts that are shown.
 fn direct(question: &Question, is_divided: bool) -> Question {
-    let owned = question.only(Grouping::Pricing, vec![PricingCategory::Owned.as_str().to_owned()]);
+    let owned = question.filtered(Filter::owned());
     if is_divided { owned.direct() } else { owned }
 }
 

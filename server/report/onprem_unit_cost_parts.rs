@@ -7,8 +7,7 @@ use serde::Serialize;
 use sqlx::PgConnection;
 
 use super::as_of::Error;
-use super::{Answers, Grouping, Question, Spend};
-use crate::billing::PricingCategory;
+use super::{Answers, Filter, Grouping, Question, Spend};
 use crate::money::Decimal;
 
 /// Decimals of a price.
@@ -33,7 +32,7 @@ pub struct OwnedPrice {
     pub organization_per_hour: Decimal,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct OwnedPart {
     /// The shared cost that it is a part of.
     pub pool: Option<String>,
@@ -135,7 +134,7 @@ async fn costs(
     for group in by_pool.groups.iter().filter(|group| group.key.is_some()) {
         *costs.entry((group.key.clone(), group.label.clone())).or_default() += group.owned_cost;
     }
-    let direct = question.direct().only(Grouping::Pricing, vec![PricingCategory::Owned.as_str().to_owned()]);
+    let direct = question.direct().filtered(Filter::owned());
     let direct = Question { then: Some(Grouping::Accelerator), ..direct.by(Grouping::Service) };
     for service in answers.spend(db, &direct).await?.groups {
         for group in service.groups {
@@ -158,15 +157,7 @@ fn each_hour(costs: &[Decimal], hours: Decimal, price: Decimal) -> Vec<Decimal> 
 
 impl OwnedPart {
     fn new((pool, label): (Option<String>, String), cost: Decimal) -> Self {
-        Self {
-            pool,
-            label,
-            cost,
-            stated: Decimal::ZERO,
-            per_hour: Decimal::ZERO,
-            organization_per_hour: None,
-            is_of_others: false,
-        }
+        Self { pool, label, cost, ..Self::default() }
     }
 
     /// How much more an hour costs the team by it; none of a part of what is direct.

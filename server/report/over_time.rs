@@ -6,12 +6,13 @@ use chrono::NaiveDate;
 use serde::Serialize;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
-use super::denomination::denominate;
+use super::cache::Ask;
+use super::denominate::denominate;
 use super::payers::Payers;
-use super::snapshot::Snapshot;
-use super::sql::{Column, Measure, Rows, Source, push_value};
-use super::sums::source_of;
-use super::{Grouping, Question};
+use super::snapshot::AsOf;
+use super::sql::{Column, Measure, Rows, Source, push_value, source_of};
+use super::{Answers, Grouping, Question, Spend};
+use crate::cache::SizeInCache;
 use crate::money::Decimal;
 use crate::period::BillingMonth;
 
@@ -43,60 +44,85 @@ pub enum Step {
     Month,
 }
 
-/// A question's costs over time, for its `top` largest groups; the others are added up.
-pub(super) async fn over_time_of(
-    db: &mut PgConnection,
-    question: &Question,
-    step: Step,
-    snapshot: &Snapshot,
-    sequence: i64,
-    top: usize,
-) -> sqlx::Result<Series> {
-    let mut buckets: Vec<Bucket> = match step {
-        Step::Day => {
-            let days = question.period.days();
-            days.start.iter_days().take_while(|day| *day < days.end).map(Bucket::Day).collect()
-        }
-        Step::Month => question.period.months().map(Bucket::Month).collect(),
-    };
-    let named = [Bucket::WholePeriod, Bucket::Outside];
-    buckets.extend(named);
-    let cells = sum_over_time(db, question, step, snapshot, sequence).await?;
-    // Time against time is one series.
-    let shown = if question.by.is_time() { Vec::new() } else { largest(&cells, top) };
-    let places: BTreeMap<Option<&str>, usize> =
-        shown.iter().enumerate().map(|(place, key)| (*key, place)).collect();
-    let has_others = cells.iter().any(|cell| !places.contains_key(&cell.key.as_deref()));
-    let others = if question.by.is_time() { question.cost.label() } else { "Others".to_owned() };
-    let labels = shown.iter().map(|key| snapshot.allocation.names.label(&question.by, *key));
-    let labels: Vec<String> = labels.chain(has_others.then_some(others)).collect();
-    let mut costs = vec![vec![Decimal::ZERO; buckets.len()]; labels.len()];
-    for cell in &cells {
-        let column = match cell.bucket.as_str() {
-            "whole-period" => buckets.len() - 2,
-            "outside" => buckets.len() - 1,
-            text => match buckets.iter().position(|bucket| bucket.is(text)) {
-                Some(column) => column,
-                None => continue,
-            },
-        };
-        let place = places.get(&cell.key.as_deref()).copied().unwrap_or(shown.len());
-        if let Some(row) = costs.get_mut(place) {
-            row[column] += cell.cost;
-        }
+impl Answers {
+    /// A question's costs over time, for its `top` largest groups, as of the version of the answer it stands beside.
+    pub async fn over_time(
+        &self,
+        db: &mut PgConnection,
+        question: &Question,
+        step: Step,
+        spend: &Spend,
+        top: usize,
+    ) -> sqlx::Result<Series> {
+        Ok(Series::clone(&*self.ask(db, question, spend.sequence, OverTime { step, top }).await?))
     }
-    // What belongs to no day is shown only where there is some.
-    for named in named {
-        if let Some(column) = buckets.iter().position(|bucket| *bucket == named)
-            && costs.iter().all(|row| row[column].is_zero())
-        {
-            buckets.remove(column);
-            for row in &mut costs {
-                row.remove(column);
+}
+
+/// A question's costs over time, for its `top` largest groups; the others are added up.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct OverTime {
+    step: Step,
+    top: usize,
+}
+
+impl Ask for OverTime {
+    type Answer = Series;
+
+    async fn ask(&self, db: &mut PgConnection, asked: AsOf<'_>) -> sqlx::Result<Series> {
+        let AsOf { question, snapshot, .. } = asked;
+        let mut buckets: Vec<Bucket> = match self.step {
+            Step::Day => {
+                let days = question.period.days();
+                days.start.iter_days().take_while(|day| *day < days.end).map(Bucket::Day).collect()
+            }
+            Step::Month => question.period.months().map(Bucket::Month).collect(),
+        };
+        let named = [Bucket::WholePeriod, Bucket::Outside];
+        buckets.extend(named);
+        let cells = sum_over_time(db, asked, self.step).await?;
+        // Time against time is one series.
+        let shown = if question.by.is_time() { Vec::new() } else { largest(&cells, self.top) };
+        let places: BTreeMap<Option<&str>, usize> =
+            shown.iter().enumerate().map(|(place, key)| (*key, place)).collect();
+        let has_others = cells.iter().any(|cell| !places.contains_key(&cell.key.as_deref()));
+        let others = if question.by.is_time() { question.cost.label() } else { "Others".to_owned() };
+        let labels = shown.iter().map(|key| snapshot.allocation.names.label(&question.by, *key));
+        let labels: Vec<String> = labels.chain(has_others.then_some(others)).collect();
+        let mut costs = vec![vec![Decimal::ZERO; buckets.len()]; labels.len()];
+        for cell in &cells {
+            let column = match cell.bucket.as_str() {
+                "whole-period" => buckets.len() - 2,
+                "outside" => buckets.len() - 1,
+                text => match buckets.iter().position(|bucket| bucket.is(text)) {
+                    Some(column) => column,
+                    None => continue,
+                },
+            };
+            let place = places.get(&cell.key.as_deref()).copied().unwrap_or(shown.len());
+            if let Some(row) = costs.get_mut(place) {
+                row[column] += cell.cost;
             }
         }
+        // What belongs to no day is shown only where there is some.
+        for named in named {
+            if let Some(column) = buckets.iter().position(|bucket| *bucket == named)
+                && costs.iter().all(|row| row[column].is_zero())
+            {
+                buckets.remove(column);
+                for row in &mut costs {
+                    row.remove(column);
+                }
+            }
+        }
+        Ok(Series { buckets, groups: labels.into_iter().zip(costs).collect(), has_others })
     }
-    Ok(Series { buckets, groups: labels.into_iter().zip(costs).collect(), has_others })
+}
+
+impl SizeInCache for Series {
+    fn size_in_cache(&self) -> usize {
+        let costs = self.groups.len() * self.buckets.len() * size_of::<Decimal>();
+        size_of_val(self) + costs + self.groups.iter().map(|(label, _)| label.len()).sum::<usize>()
+    }
 }
 
 /// What a group cost in a bucket.
@@ -106,15 +132,9 @@ struct Cell {
     cost: Decimal,
 }
 
-async fn sum_over_time(
-    db: &mut PgConnection,
-    question: &Question,
-    step: Step,
-    snapshot: &Snapshot,
-    sequence: i64,
-) -> sqlx::Result<Vec<Cell>> {
-    let denominated = denominate(db, question, snapshot, sequence).await?;
-    let Some(denomination) = denominated.denomination else {
+async fn sum_over_time(db: &mut PgConnection, asked: AsOf<'_>, step: Step) -> sqlx::Result<Vec<Cell>> {
+    let AsOf { question, snapshot, .. } = asked;
+    let Some(denomination) = denominate(db, asked).await?.denomination else {
         return Ok(Vec::new());
     };
     let time = match step {
@@ -131,14 +151,7 @@ async fn sum_over_time(
         ],
         (Step::Day, _) => &[Column::Sql("day", "c.day"), Column::Sql("is_whole_period", "c.is_whole_period")],
     };
-    let rows = Rows {
-        question,
-        snapshot,
-        source,
-        denomination: Some(&denomination),
-        first: question.period.first(),
-        last: question.period.last(),
-    };
+    let rows = Rows::of_period(question, snapshot, source, Some(&denomination));
     let mut query = QueryBuilder::<Postgres>::new("select ");
     query.push(rows.value("key", &question.by));
     query.push(" as key, ");
@@ -180,22 +193,34 @@ pub struct Days {
     pub count: usize,
 }
 
+/// By group.
+pub(super) type DaysByGroup = BTreeMap<Option<String>, Days>;
+
 /// The days of each group of a question; groups that belong to no day are left out.
-pub(super) async fn days_of(
-    db: &mut PgConnection,
-    question: &Question,
-    snapshot: &Snapshot,
-    sequence: i64,
-) -> sqlx::Result<BTreeMap<Option<String>, Days>> {
-    let mut found: BTreeMap<Option<String>, Days> = BTreeMap::new();
-    for cell in sum_over_time(db, question, Step::Day, snapshot, sequence).await? {
-        let Ok(day) = cell.bucket.parse::<NaiveDate>() else { continue };
-        let days = found.entry(cell.key).or_insert(Days { first: day, last: day, count: 0 });
-        days.first = days.first.min(day);
-        days.last = days.last.max(day);
-        days.count += 1;
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(super) struct FindDays;
+
+impl Ask for FindDays {
+    type Answer = DaysByGroup;
+
+    async fn ask(&self, db: &mut PgConnection, asked: AsOf<'_>) -> sqlx::Result<DaysByGroup> {
+        let mut found: DaysByGroup = BTreeMap::new();
+        for cell in sum_over_time(db, asked, Step::Day).await? {
+            let Ok(day) = cell.bucket.parse::<NaiveDate>() else { continue };
+            let days = found.entry(cell.key).or_insert(Days { first: day, last: day, count: 0 });
+            days.first = days.first.min(day);
+            days.last = days.last.max(day);
+            days.count += 1;
+        }
+        Ok(found)
     }
-    Ok(found)
+}
+
+impl SizeInCache for DaysByGroup {
+    fn size_in_cache(&self) -> usize {
+        self.keys().flatten().map(String::len).sum::<usize>()
+            + self.len() * size_of::<(Option<String>, Days)>()
+    }
 }
 
 impl Bucket {

@@ -101,10 +101,7 @@ pub async fn overview(
     };
     let is_chosen = exchange::chosen_reporting_currency(db).await?.is_some();
     let previous = month.previous();
-    let Some((both, year)) = Period::new(previous, month).zip(Period::new(month.minus(MONTHS - 1), month))
-    else {
-        return Ok(None);
-    };
+    let (both, year) = (Period::up_to(month, 2), Period::up_to(month, MONTHS));
     // A currency is worth one of itself, so an only one stays as it is.
     let mut question = Question {
         by: Grouping::Provider,

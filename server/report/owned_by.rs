@@ -1,6 +1,5 @@
 //! Asking for what somebody owns: of a team with the teams inside it, as the organization was in each month.
 
-use super::snapshot::months;
 use super::{Filter, Grouping};
 use crate::allocation::Configuration;
 use crate::period::Period;
@@ -17,7 +16,7 @@ pub(super) fn parts(
         return vec![(period, Filter::keep(dimension.clone(), vec![handle.to_owned()]))];
     }
     let mut found: Vec<(Period, Filter)> = Vec::new();
-    for month in months(period.first(), period.last()) {
+    for month in period.months() {
         let of_month = configuration.of_month(month);
         let inside = of_month.with_teams_inside(handle).into_iter();
         let mut inside: Vec<String> = inside.map(str::to_owned).collect();

@@ -10,9 +10,6 @@ use crate::money::{Currency, Decimal};
 use crate::period::Period;
 use crate::price_catalogue::Tier;
 
-/// The pricing category of what is our own, which no list sells.
-const OWNED: &str = "Owned";
-
 /// Effective prices of a period.
 #[derive(Clone, Debug, Serialize)]
 pub struct PaidPrices {
@@ -63,12 +60,12 @@ impl Answers {
         currency: &Currency,
         viewer: Viewer,
     ) -> Result<PaidPrices, Error> {
-        let owned = Filter { dimension: Grouping::Pricing, values: vec![OWNED.to_owned()], leaves_out: true };
         let question = Question {
             by: Grouping::Accelerator,
             then: Some(Grouping::Pricing),
             convert_into: Some(currency.clone()),
-            filters: vec![owned],
+            // No list sells what is our own.
+            filters: vec![Filter::owned().left_out()],
             ..Question::of(period, viewer)
         };
         let spend = self.spend(db, &question).await?;

@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 
 use super::show_spaces::with_visible_ends;
 use crate::accounts::Viewer;
+use crate::billing::PricingCategory;
 use crate::money::Currency;
 use crate::period::Period;
 
@@ -25,7 +26,7 @@ pub enum CostMetric {
 }
 
 /// A dimension that pages group and filter by.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Grouping {
     Provider,
     Account,
@@ -180,12 +181,35 @@ impl Question {
     pub fn of_everything(&self) -> Self {
         Self { find: None, sort: None, limit: None, limit_inside: None, is_of_first: false, ..self.clone() }
     }
+
+    /// What is summed for it: without what only chooses among groups, and without the sequence, for which the visible
+    /// deliveries and the rates stand. Whether who pays is hidden matters to some groups alone.
+    pub(super) fn timeless(&self) -> Self {
+        let hides_payers = self.hides_payers_in_groups();
+        Self { sequence: None, hides_payers, ..self.of_everything() }
+    }
 }
 
 impl Filter {
     /// Keeps what has one of these values.
     pub fn keep(dimension: Grouping, values: Vec<String>) -> Self {
         Self { dimension, values, leaves_out: false }
+    }
+
+    /// Keeps what has no value.
+    pub fn no_value(dimension: Grouping) -> Self {
+        Self::keep(dimension, vec![String::new()])
+    }
+
+    /// Keeps what is the organization's own.
+    pub fn owned() -> Self {
+        Self::keep(Grouping::Pricing, vec![PricingCategory::Owned.as_str().to_owned()])
+    }
+
+    /// Leaves out what this keeps.
+    #[must_use]
+    pub fn left_out(self) -> Self {
+        Self { leaves_out: true, ..self }
     }
 
     /// One filter per dimension and kind: repeated ones are alternatives. Those without values are dropped.

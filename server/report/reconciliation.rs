@@ -2,13 +2,18 @@
 //! ledger holds, what the invoices say.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
+use super::Answers;
+use super::as_of::{Error, as_of};
+use super::cache::Remembered;
 use super::snapshot::Allocation;
 use super::sql::{Source, push_from, push_where};
+use crate::cache::SizeInCache;
 use crate::ledger::ActiveImports;
 use crate::money::{Currency, Decimal, Money};
 use crate::onprem;
@@ -90,10 +95,39 @@ pub struct ReconciledTotal {
 }
 
 /// Billed cost and tax of the charges that count, by scope and currency.
-pub(super) type Booked = BTreeMap<(i64, Currency), (Decimal, Decimal)>;
+type Booked = BTreeMap<(i64, Currency), (Decimal, Decimal)>;
+
+#[derive(PartialEq, Eq, Hash)]
+struct BookedOf(Period, Arc<ActiveImports>);
+
+impl Remembered for BookedOf {
+    type Answer = Booked;
+}
+
+impl SizeInCache for Booked {
+    fn size_in_cache(&self) -> usize {
+        size_of_val(self) + self.len() * 160
+    }
+}
+
+impl Answers {
+    /// A period beside its invoices, as the ledger stands or stood.
+    pub async fn reconciliation(
+        &self,
+        db: &mut PgConnection,
+        period: Period,
+        sequence: Option<i64>,
+    ) -> Result<Reconciliation, Error> {
+        let sequence = as_of(db, sequence).await?;
+        let visible = self.visible(db, period.first(), period.last(), sequence).await?;
+        let key = BookedOf(period, Arc::clone(&visible));
+        let booked = self.remember(key, booked_of(db, period, &visible)).await?;
+        Ok(reconcile(db, period, &booked, sequence).await?)
+    }
+}
 
 /// Compares what was booked in a period with its files and with the invoices that there are now.
-pub(super) async fn reconcile(
+async fn reconcile(
     db: &mut PgConnection,
     period: Period,
     booked: &Booked,
@@ -154,26 +188,22 @@ fn totals(lines: &[ReconciledLine]) -> Vec<ReconciledTotal> {
             amount: lines.iter().map(|line| amount(line)).sum(),
             currency: currency.clone(),
         };
-        let or_zero =
-            |money: &Option<Money>| money.as_ref().map_or_else(Decimal::default, |money| money.amount);
         ReconciledTotal {
             in_files: sum(|line| line.in_files.amount),
             in_ledger: sum(|line| line.in_ledger.amount),
             tax: sum(|line| line.tax.amount),
-            invoiced: Money {
-                amount: lines.iter().map(|line| or_zero(&line.invoiced)).sum(),
-                currency: currency.clone(),
-            },
-            difference: Money {
-                amount: lines.iter().map(|line| or_zero(&line.difference)).sum(),
-                currency: currency.clone(),
-            },
+            invoiced: sum(|line| or_zero(line.invoiced.as_ref())),
+            difference: sum(|line| or_zero(line.difference.as_ref())),
             lines: lines.len(),
             lines_with_invoice: lines.iter().filter(|line| line.invoiced.is_some()).count(),
             lines_own: lines.iter().filter(|line| line.agreement == Agreement::Own).count(),
         }
     };
     by_currency.into_iter().map(total).collect()
+}
+
+fn or_zero(money: Option<&Money>) -> Decimal {
+    money.map(|money| money.amount).unwrap_or_default()
 }
 
 /// What the files of the deliveries that count stated; and accounts that have an invoice and no charge any more.
@@ -232,11 +262,7 @@ async fn stated(db: &mut PgConnection, period: Period, sequence: i64) -> sqlx::R
 }
 
 /// Sums a period by scope and currency.
-pub(super) async fn booked_of(
-    db: &mut PgConnection,
-    period: Period,
-    visible: &ActiveImports,
-) -> sqlx::Result<Booked> {
+async fn booked_of(db: &mut PgConnection, period: Period, visible: &ActiveImports) -> sqlx::Result<Booked> {
     let mut query = QueryBuilder::<Postgres>::new(
         "select c.scope_id, k.currency, sum(c.billed_cost) as billed, \
          coalesce(sum(c.billed_cost) filter (where k.category = 'Tax'), 0) as tax",

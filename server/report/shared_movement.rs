@@ -65,12 +65,11 @@ pub(super) async fn shared_movements(
         return Ok(Vec::new());
     }
     let whole = answers.spend(db, &question.of_organization().by(Grouping::Pool)).await?.groups;
-    let before = |group: &Group| group.previous.as_ref().map(|money| money.amount).unwrap_or_default();
     let movement = |part: &Group| {
         let of_pool = whole.iter().find(|group| group.key == part.key);
-        let pool_previous = of_pool.map(before).unwrap_or_default();
+        let pool_previous = of_pool.map(Group::previous_cost).unwrap_or_default();
         let pool_cost = of_pool.map(|group| group.cost.amount).unwrap_or_default();
-        let (previous, cost) = (before(part), part.cost.amount);
+        let (previous, cost) = (part.previous_cost(), part.cost.amount);
         let (by_total, by_share) = distinguished(previous, cost, pool_previous, pool_cost);
         SharedMovement {
             pool: part.key.clone().unwrap_or_default(),

@@ -3,14 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use sqlx::PgConnection;
-
 use super::compared::SameDays;
 use super::question::SHARED;
 use super::show_spaces::with_visible_ends;
-use super::{Answers, Grouping, Question};
+use super::{Grouping, Question};
 use crate::accounts::Viewer;
-use crate::allocation::{self, Configuration, MonthAllocation};
+use crate::allocation::{self, Configuration, MonthAllocation, MonthConfiguration};
 use crate::exchange::Rates;
 use crate::ledger::ActiveImports;
 use crate::money::Currency;
@@ -28,6 +26,14 @@ pub(super) struct Snapshot {
     pub allocation: Arc<Allocation>,
 }
 
+/// A question, what decides its answer besides, and the version of the ledger that this is as of.
+#[derive(Clone, Copy)]
+pub(super) struct AsOf<'a> {
+    pub question: &'a Question,
+    pub snapshot: &'a Snapshot,
+    pub sequence: i64,
+}
+
 /// The allocation of the months of a question; nothing where it does not ask for any.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Allocation {
@@ -39,14 +45,9 @@ pub(super) struct Allocation {
 
 /// What people call what the configuration has numbers and handles for, as of the last month of a question that has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Names(BTreeMap<(&'static str, String), String>);
+pub(super) struct Names(BTreeMap<(Grouping, String), String>);
 
 impl Allocation {
-    /// What a question needs of the allocation of its period and the one before, of which nothing is remembered.
-    pub async fn find(db: &mut PgConnection, question: &Question, sequence: i64) -> sqlx::Result<Arc<Self>> {
-        Answers::default().allocation(db, question, sequence).await
-    }
-
     /// Whether a viewer of teams sees others in one month than in another.
     pub fn teams_moved(&self) -> bool {
         let of = |month: BillingMonth| {
@@ -74,23 +75,11 @@ impl Names {
         let mut name = |kind, key: &str, name: &str| names.insert((kind, key.to_owned()), name.to_owned());
         for month in months(first, last) {
             let of_month = configuration.of_month(month);
-            for it in &of_month.teams {
-                name("team", &it.handle, &it.name);
-            }
-            for it in &of_month.projects {
-                name("project", &it.handle, &it.name);
-            }
-            for it in &of_month.cost_centres {
-                name("cost-centre", &it.handle, &it.name);
-            }
-            for it in &of_month.experiments {
-                name("experiment", &it.handle, &it.name);
-            }
-            for it in &of_month.pools {
-                name("pool", &it.handle, &it.name);
+            for (of, handle, title) in named(&of_month) {
+                name(of, handle, title);
             }
             for (id, rule) in &of_month.rules {
-                name("rule", &id.to_string(), &rule.name);
+                name(Grouping::Rule, &id.to_string(), &rule.name);
             }
         }
         Self(names)
@@ -105,21 +94,12 @@ impl Names {
     /// How a value of a dimension reads on a page.
     pub fn label(&self, dimension: &Grouping, value: Option<&str>) -> String {
         let Some(value) = value else { return dimension.missing() };
-        let named = |kind: &'static str, key: &str| self.0.get(&(kind, key.to_owned()));
+        let named = |of: &Grouping, key: &str| self.0.get(&(of.clone(), key.to_owned()));
         if let Some(pool) = value.strip_prefix(SHARED) {
-            let name = named("pool", pool).map_or(pool, String::as_str);
+            let name = named(&Grouping::Pool, pool).map_or(pool, String::as_str);
             return format!("Shared: {}", with_visible_ends(name));
         }
-        let kind = match dimension {
-            Grouping::Team => "team",
-            Grouping::Project => "project",
-            Grouping::CostCentre => "cost-centre",
-            Grouping::Experiment => "experiment",
-            Grouping::Pool => "pool",
-            Grouping::Rule => "rule",
-            _ => "",
-        };
-        match named(kind, value) {
+        match named(dimension, value) {
             Some(name) => with_visible_ends(name),
             None => dimension.value_label(Some(value)),
         }
@@ -156,6 +136,19 @@ impl Question {
 
 pub(super) fn months(first: BillingMonth, last: BillingMonth) -> impl Iterator<Item = BillingMonth> {
     std::iter::successors(Some(first), move |month| (*month < last).then(|| month.next()))
+}
+
+/// What a month has a name for: its dimension, its handle and the name.
+pub(super) fn named<'a>(
+    of_month: &'a MonthConfiguration<'_>,
+) -> impl Iterator<Item = (Grouping, &'a str, &'a str)> {
+    let teams = of_month.teams.iter().map(|it| (Grouping::Team, &it.handle, &it.name));
+    let projects = of_month.projects.iter().map(|it| (Grouping::Project, &it.handle, &it.name));
+    let centres = of_month.cost_centres.iter().map(|it| (Grouping::CostCentre, &it.handle, &it.name));
+    let experiments = of_month.experiments.iter().map(|it| (Grouping::Experiment, &it.handle, &it.name));
+    let pools = of_month.pools.iter().map(|it| (Grouping::Pool, &it.handle, &it.name));
+    let all = teams.chain(projects).chain(centres).chain(experiments).chain(pools);
+    all.map(|(of, handle, name)| (of, handle.as_str(), name.as_str()))
 }
 
 /// The viewer's teams and all inside them, month by month.

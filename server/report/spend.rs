@@ -4,13 +4,19 @@
 use std::cmp::Ordering;
 
 use serde::Serialize;
+use sqlx::PgConnection;
 
+use super::as_of::{Error, as_of};
+use super::cache::Remembered;
 use super::compared::Compared;
+use super::completeness::rejected_rows;
 use super::denomination::Unconverted;
-use super::snapshot::{Names, Snapshot};
-use super::sums::{Figures, Sum, Sums};
-use super::{CostMetric, Grouping, Question, Sort, SortBy};
+use super::snapshot::{AsOf, Names, Snapshot};
+use super::sums::{Figures, Sum, Sums, SumsOf, sums_of};
+use super::{Answers, CostMetric, FIRST, Grouping, Question, Sort, SortBy};
 use crate::accelerator::accelerator_hours;
+use crate::accounts::Viewer;
+use crate::compute;
 use crate::exchange::Used;
 use crate::ledger::Payer;
 use crate::money::{Currency, Decimal, Money};
@@ -108,14 +114,49 @@ pub struct Group {
     pub groups: Vec<Group>,
 }
 
+/// By sequence, since a delivery of any month may correct rows of this one.
+#[derive(PartialEq, Eq, Hash)]
+struct RejectedRows(Period, Viewer, i64);
+
+impl Remembered for RejectedRows {
+    type Answer = i64;
+}
+
+impl Answers {
+    /// What charges add up to: the price of an hour owned follows from what is owned in the answer alone.
+    pub(super) async fn added_up(&self, db: &mut PgConnection, question: &Question) -> Result<Spend, Error> {
+        let sequence = as_of(db, question.sequence).await?;
+        let snapshot = self.snapshot(db, question, sequence).await?;
+        let everything = question.timeless();
+        let key =
+            |is_of_first| SumsOf { question: everything.clone(), snapshot: snapshot.clone(), is_of_first };
+        // Apart from the answer, which may wait for it in two places.
+        let asked =
+            Box::pin(sums_of(&mut *db, AsOf { question: &everything, snapshot: &snapshot, sequence }));
+        let sums = if question.is_of_first && !self.remembers(&key(false)) {
+            let first = async {
+                let sums = asked.await?;
+                Ok::<_, sqlx::Error>(compute::over(sums.groups.len(), move || sums.first(FIRST)).await?)
+            };
+            self.remember(key(true), first).await?
+        } else {
+            self.remember(key(false), asked).await?
+        };
+        let scopes = self.scopes(db, question.period, &question.viewer, sequence).await?;
+        let key = RejectedRows(question.period, question.viewer.clone(), sequence);
+        let scopes = scopes.as_ref().map(|scopes| scopes.as_slice());
+        let rejected = rejected_rows(db, question.period, scopes, sequence);
+        let rejected = self.remember(key, rejected).await?;
+        // Deliveries of other months move the sequence on and leave the sums as they are.
+        let (question, rejected) = (question.clone(), *rejected);
+        let answer =
+            compute::over(sums.groups.len(), move || answer(&question, &sums, &snapshot, sequence, rejected));
+        Ok(answer.await.map_err(sqlx::Error::from)?)
+    }
+}
+
 /// The sums as they were asked for: folded, ordered, with shares and prices.
-pub(super) fn answer(
-    question: &Question,
-    sums: &Sums,
-    snapshot: &Snapshot,
-    sequence: i64,
-    rejected_rows: i64,
-) -> Spend {
+fn answer(question: &Question, sums: &Sums, snapshot: &Snapshot, sequence: i64, rejected_rows: i64) -> Spend {
     let mut answer = Spend {
         period: question.period,
         sequence,
@@ -245,6 +286,11 @@ impl Spend {
 }
 
 impl Group {
+    /// What it cost in the period before; zero where nothing is compared.
+    pub(super) fn previous_cost(&self) -> Decimal {
+        self.previous.as_ref().map(|previous| previous.amount).unwrap_or_default()
+    }
+
     /// Whether charges can be asked for by its value.
     pub fn is_value(&self) -> bool {
         !self.is_folded && !self.is_hidden

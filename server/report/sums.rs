@@ -3,17 +3,40 @@
 use futures_util::TryStreamExt as _;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
-use super::compared::{DaysBefore, SameDays};
-use super::denomination::{Denomination, LeftOut, denominate, left_out};
+use super::apart::{Apart, first_together, whole_until};
+use super::cache::Remembered;
+use super::denominate::{LeftOut, denominate, left_out};
+use super::denomination::Denomination;
 use super::payers::Payers;
-use super::snapshot::Snapshot;
-use super::sql::{Column, Measure, OfCharges, Rows, Source};
+use super::snapshot::{AsOf, Snapshot};
+use super::sql::{Column, Measure, Rows, Source, source_of};
 use super::{Grouping, Question};
-use crate::accounts::Viewer;
+use crate::cache::SizeInCache;
 use crate::compute;
-use crate::ledger::ActiveImports;
 use crate::money::{Currency, Decimal};
-use crate::period::BillingMonth;
+
+/// What sums are remembered by.
+#[derive(PartialEq, Eq, Hash)]
+pub(super) struct SumsOf {
+    pub question: Question,
+    pub snapshot: Snapshot,
+    /// Without all that comes after the first groups.
+    pub is_of_first: bool,
+}
+
+impl Remembered for SumsOf {
+    type Answer = Sums;
+}
+
+impl SizeInCache for Sums {
+    fn size_in_cache(&self) -> usize {
+        fn of(sums: &[Sum]) -> usize {
+            let text = |sum: &Sum| sum.key.as_ref().map_or(0, String::len);
+            size_of_val(sums) + sums.iter().map(|sum| text(sum) + of(&sum.inside)).sum::<usize>()
+        }
+        size_of_val(self) + of(&self.groups)
+    }
+}
 
 /// What an answer is made from.
 #[derive(Clone, Debug)]
@@ -89,13 +112,9 @@ impl std::iter::Sum for Figures {
 }
 
 /// Sums a question's groups, largest first; time in its order.
-pub(super) async fn sums_of(
-    db: &mut PgConnection,
-    question: &Question,
-    snapshot: &Snapshot,
-    sequence: i64,
-) -> sqlx::Result<Sums> {
-    let found = denominate(db, question, snapshot, sequence).await?;
+pub(super) async fn sums_of(db: &mut PgConnection, asked: AsOf<'_>) -> sqlx::Result<Sums> {
+    let AsOf { question, snapshot, .. } = asked;
+    let found = denominate(db, asked).await?;
     let Some(denomination) = &found.denomination else {
         return Ok(Sums {
             denomination: None,
@@ -121,28 +140,14 @@ async fn groups(
 ) -> sqlx::Result<Vec<Sum>> {
     let apart = Apart::of(question, snapshot);
     // Of the period before what is compared whole, up to where that is read by itself.
-    let before = apart.as_ref().map_or(question.period.first(), |apart| apart.since(question));
-    let is_alone = question.by.is_time() || before == question.period.previous().first();
-    let compared = if is_alone { question.period } else { question.period.previous() };
-    let rows = Rows {
-        question,
-        snapshot,
-        source,
-        denomination: Some(denomination),
-        first: compared.first(),
-        last: question.period.last(),
-    };
+    let before = whole_until(question, apart.as_ref());
+    let mut rows = Rows::of_period(question, snapshot, source, Some(denomination));
+    if !question.by.is_time() {
+        rows.first = first_together(question, before);
+    }
     let first_day = question.period.first().first_day();
-    let mut query = QueryBuilder::<Postgres>::new("select ");
-    query.push(rows.value("key", &question.by));
-    query.push(" as key, ");
-    match &question.then {
-        Some(then) => query.push(rows.value("inside", then)),
-        None => query.push("null"),
-    };
-    query.push(" as inside");
     let mut payers = Payers::of(question);
-    payers.push(&mut query, &rows);
+    let mut query = select_groups(question, &rows, &payers);
     for (name, sum, comparison, day) in [
         ("cost", rows.amount("cost"), ">=", first_day),
         ("previous", rows.amount("cost"), "<", before.first_day()),
@@ -156,9 +161,6 @@ async fn groups(
         query.push_bind(day);
         query.push(format!("), 0) as {name}"));
     }
-    let mut columns = vec![Column::Value("key", &question.by)];
-    columns.extend(question.then.as_ref().map(|then| Column::Value("inside", then)));
-    columns.extend(payers.columns().iter().copied());
     let measures = [
         Measure::Cost,
         Measure::PartSeconds,
@@ -167,7 +169,7 @@ async fn groups(
         Measure::OwnedCost,
         Measure::UnusedCost,
     ];
-    rows.push(&mut query, &measures, &columns);
+    rows.push(&mut query, &measures, &columns_of(question, &payers));
     query.push(match (question.hides_payers_in_groups(), &question.then) {
         (true, _) => " group by 1, 2, 3, 4",
         (false, Some(_)) => " group by 1, 2",
@@ -231,60 +233,7 @@ async fn groups(
     Ok(ordered.await?)
 }
 
-/// What is compared with, where it is not all of the period before: it is read by itself.
-pub(super) enum Apart<'a> {
-    /// The days that the period has come to itself.
-    SameDays(&'a SameDays),
-    /// What is asked of the days before those that are asked for; of the same dates, as far as the period has come itself.
-    DaysBefore(Box<DaysBefore>, Option<&'a SameDays>),
-}
-
-impl<'a> Apart<'a> {
-    pub fn of(question: &Question, snapshot: &'a Snapshot) -> Option<Self> {
-        let same_days = snapshot.same_days.as_deref();
-        match question.days_before() {
-            Some(before) => {
-                let is_of_period_before = before.last < question.period.first();
-                let same_days = same_days.filter(|_| is_of_period_before);
-                Some(Self::DaysBefore(Box::new(before), same_days))
-            }
-            None => same_days.map(Self::SameDays),
-        }
-    }
-
-    /// From which month on the period before is read by itself.
-    pub fn since(&self, question: &Question) -> BillingMonth {
-        match self {
-            Self::SameDays(same_days) => same_days.since,
-            Self::DaysBefore(..) => question.period.previous().first(),
-        }
-    }
-
-    /// What its rows have to know, days among it.
-    pub fn dimensions<'q>(&'q self, question: &'q Question) -> impl Iterator<Item = &'q Grouping> + Clone {
-        let asked = match self {
-            Self::SameDays(_) => question,
-            Self::DaysBefore(before, _) => &before.asked,
-        };
-        asked.dimensions().chain([&Grouping::Day])
-    }
-
-    /// The rows of it, from those that know [`Self::dimensions`].
-    pub fn rows<'r>(
-        &'r self,
-        question: &'r Question,
-        snapshot: &'r Snapshot,
-        denomination: Option<&'r Denomination>,
-        source: Source,
-    ) -> (Rows<'r>, Option<&'r SameDays>) {
-        let (asked, last, same_days) = match self {
-            Self::SameDays(same_days) => (question, question.period.previous().last(), Some(*same_days)),
-            Self::DaysBefore(before, same_days) => (&before.asked, before.last, *same_days),
-        };
-        let first = self.since(question);
-        (Rows { question: asked, snapshot, source, denomination, first, last }, same_days)
-    }
-
+impl Apart<'_> {
     /// What each group, and each within a group, cost.
     async fn sums(
         &self,
@@ -295,21 +244,10 @@ impl<'a> Apart<'a> {
     ) -> sqlx::Result<Vec<(Option<String>, Option<String>, Decimal)>> {
         let source = source_of(db, (self.dimensions(question), &question.viewer), snapshot).await?;
         let (rows, same_days) = self.rows(question, snapshot, Some(denomination), source);
-        let mut query = QueryBuilder::<Postgres>::new("select ");
-        query.push(rows.value("key", &question.by));
-        query.push(" as key, ");
-        match &question.then {
-            Some(then) => query.push(rows.value("inside", then)),
-            None => query.push("null"),
-        };
-        query.push(" as inside");
         let mut payers = Payers::of(question);
-        payers.push(&mut query, &rows);
+        let mut query = select_groups(question, &rows, &payers);
         query.push(format!(", sum({}) as cost", rows.amount("cost")));
-        let mut columns = vec![Column::Value("key", &question.by)];
-        columns.extend(question.then.as_ref().map(|then| Column::Value("inside", then)));
-        columns.extend(payers.columns().iter().copied());
-        rows.push_up_to(&mut query, same_days, &[Measure::Cost], &columns);
+        rows.push_up_to(&mut query, same_days, &[Measure::Cost], &columns_of(question, &payers));
         query.push(if question.hides_payers_in_groups() { " group by 1, 2, 3, 4" } else { " group by 1, 2" });
         let rows = query.build().fetch_all(db).await?;
         let mut sums = Vec::with_capacity(rows.len());
@@ -323,6 +261,23 @@ impl<'a> Apart<'a> {
         }
         Ok(sums)
     }
+}
+
+/// `select …`: what a question groups by, and who pays for it where that is to be hidden.
+fn select_groups(question: &Question, rows: &Rows<'_>, payers: &Payers<'_>) -> QueryBuilder<Postgres> {
+    let inside = question.then.as_ref().map_or("null".to_owned(), |then| rows.value("inside", then));
+    let mut query =
+        QueryBuilder::new(format!("select {} as key, {inside} as inside", rows.value("key", &question.by)));
+    payers.push(&mut query, rows);
+    query
+}
+
+/// What the rows of these are summed by.
+fn columns_of<'a>(question: &'a Question, payers: &Payers<'_>) -> Vec<Column<'a>> {
+    let mut columns = vec![Column::Value("key", &question.by)];
+    columns.extend(question.then.as_ref().map(|then| Column::Value("inside", then)));
+    columns.extend(payers.columns());
+    columns
 }
 
 /// Adds up those of the same key.
@@ -347,101 +302,4 @@ fn order(groups: &mut [Sum], by: Option<&Grouping>) {
             y.cost.cmp(&x.cost).then(y.previous.cmp(&x.previous)).then_with(|| a.key.cmp(&b.key))
         });
     }
-}
-
-/// The coarsest rows that have these dimensions.
-pub(super) async fn source_of<'a>(
-    db: &mut PgConnection,
-    (dimensions, viewer): (impl Iterator<Item = &'a Grouping> + Clone, &Viewer),
-    snapshot: &Snapshot,
-) -> sqlx::Result<Source> {
-    let of_owners = |dimension: &Grouping| dimension.is_allocated() || dimension.is_time();
-    if snapshot.allocation.is_needed() && dimensions.clone().all(of_owners) {
-        let by_day = dimensions.clone().any(|dimension| *dimension == Grouping::Day);
-        return Ok(match by_day {
-            false => Source::Attributed,
-            true if dimensions.clone().all(is_of_charged) => Source::ChargedDays,
-            true => Source::AttributedDays,
-        });
-    }
-    items_source_of(db, (dimensions, viewer), snapshot).await
-}
-
-/// The coarsest of those that know what was bought.
-pub(super) async fn items_source_of<'a>(
-    db: &mut PgConnection,
-    (dimensions, viewer): (impl Iterator<Item = &'a Grouping> + Clone, &Viewer),
-    snapshot: &Snapshot,
-) -> sqlx::Result<Source> {
-    let is_of_items = |dimension: &Grouping| match dimension {
-        Grouping::Provider
-        | Grouping::Account
-        | Grouping::Service
-        | Grouping::Region
-        | Grouping::Accelerator
-        | Grouping::Pricing
-        | Grouping::Category
-        | Grouping::CommitmentStatus
-        | Grouping::UsageType
-        | Grouping::Sku => true,
-        other => is_of_charged(other),
-    };
-    if dimensions.clone().all(is_of_items) {
-        let by_day = dimensions.clone().any(|dimension| *dimension == Grouping::Day);
-        if snapshot.allocation.is_needed() {
-            return Ok(if by_day { Source::ItemDays } else { Source::Items });
-        }
-        // Without teams, what a lead sees is decided by a tag.
-        if *viewer == Viewer::Everything {
-            return Ok(if by_day { Source::TotalDays } else { Source::Totals });
-        }
-    }
-    keys_source_of(db, dimensions, snapshot).await
-}
-
-/// Whether it is decided by who is charged, or by time.
-fn is_of_charged(dimension: &Grouping) -> bool {
-    let says_part = matches!(dimension, Grouping::Pool | Grouping::PoolPart);
-    dimension.divides() || says_part || dimension.is_time()
-}
-
-/// The coarsest of those that know keys.
-pub(super) async fn keys_source_of<'a>(
-    db: &mut PgConnection,
-    dimensions: impl Iterator<Item = &'a Grouping> + Clone,
-    snapshot: &Snapshot,
-) -> sqlx::Result<Source> {
-    Ok(rollup_of(db, dimensions, &snapshot.visible).await?.allocated(&snapshot.allocation))
-}
-
-/// The coarsest of those that know keys and deliveries: noisy tags are kept with the charges of the deliveries they are
-/// noisy in.
-pub(super) async fn rollup_of<'a>(
-    db: &mut PgConnection,
-    dimensions: impl Iterator<Item = &'a Grouping> + Clone,
-    visible: &ActiveImports,
-) -> sqlx::Result<Source> {
-    let tags: Vec<String> = dimensions
-        .clone()
-        .filter_map(|dimension| match dimension {
-            Grouping::Tag(key) => Some(key.clone()),
-            _ => None,
-        })
-        .collect();
-    let by_resource = dimensions.clone().any(|dimension| *dimension == Grouping::Resource);
-    if tags.is_empty() && !by_resource {
-        return Ok(Source::rollup(dimensions, OfCharges::default()));
-    }
-    let only = sqlx::query_as!(
-        OfCharges,
-        r#"select coalesce(bool_or(noisy_tags && $1), false) as "tag!",
-               coalesce(bool_or(not has_resources), false) as "resource!"
-           from deliveries
-           where delivery_id = any($2)"#,
-        &tags,
-        visible.deliveries(),
-    )
-    .fetch_one(db)
-    .await?;
-    Ok(Source::rollup(dimensions, only))
 }

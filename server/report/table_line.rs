@@ -52,7 +52,7 @@ impl Whole {
 impl From<&Group> for Figures {
     fn from(group: &Group) -> Self {
         let cost = group.cost.amount;
-        let previous = group.previous.as_ref().map(|previous| previous.amount).unwrap_or_default();
+        let previous = group.previous_cost();
         Self {
             cost,
             share: group.share,

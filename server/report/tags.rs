@@ -2,28 +2,43 @@
 
 use sqlx::{PgConnection, Postgres, QueryBuilder};
 
-use super::CostMetric;
-use super::snapshot::Allocation;
-use super::sql::{Source, push_filters, push_from, push_where};
+use super::Answers;
+use super::cache::Remembered;
+use super::scopes::Seen;
+use super::sql::{Source, push_from};
 use crate::accounts::Viewer;
-use crate::ledger::ActiveImports;
 use crate::period::Period;
 
-/// The tags that charges of a period carry, the most used first, at most `limit`.
-pub(super) async fn tag_names_of(
-    db: &mut PgConnection,
-    period: Period,
-    viewer: &Viewer,
-    visible: &ActiveImports,
-    allocation: &Allocation,
-    limit: i64,
-) -> sqlx::Result<Vec<String>> {
+/// At most so many.
+#[derive(PartialEq, Eq, Hash)]
+struct TagNames(Seen, i64);
+
+impl Remembered for TagNames {
+    type Answer = Vec<String>;
+}
+
+impl Answers {
+    /// The tags that charges of a period carry as of a sequence, the most used first, at most `limit`.
+    pub async fn tag_names(
+        &self,
+        db: &mut PgConnection,
+        period: Period,
+        viewer: &Viewer,
+        sequence: i64,
+        limit: i64,
+    ) -> sqlx::Result<Vec<String>> {
+        let seen = self.seen(db, period, viewer, sequence).await?;
+        let names = tag_names_of(db, &seen, limit);
+        Ok(Vec::clone(&*self.remember(TagNames(seen.clone(), limit), names).await?))
+    }
+}
+
+async fn tag_names_of(db: &mut PgConnection, seen: &Seen, limit: i64) -> sqlx::Result<Vec<String>> {
     let mut query = QueryBuilder::<Postgres>::new("select tag as name");
-    let source = Source::Months.allocated(allocation);
-    push_from(&mut query, source, allocation);
+    let source = Source::Months.allocated(&seen.allocation);
+    push_from(&mut query, source, &seen.allocation);
     query.push(" cross join lateral jsonb_object_keys(k.tags) tag");
-    push_where(&mut query, source, (period.first(), period.last()), visible, allocation);
-    push_filters(&mut query, &[], viewer, (source, CostMetric::default()), allocation);
+    seen.push_where(&mut query, source);
     query.push(" group by 1 order by sum(c.charges) desc, 1 limit ");
     query.push_bind(limit);
     query.build_query_scalar().fetch_all(db).await

@@ -8,15 +8,16 @@ use sqlx::{FromRow, PgConnection, Postgres, QueryBuilder, Row};
 use uuid::Uuid;
 
 use super::as_of::{Error, as_of};
-use super::charges_and_credits::MonthChargesAndCredits;
-use super::denomination::denominate;
-use super::snapshot::Snapshot;
-use super::sql::{Column, Measure, Rows};
+use super::cache::Ask;
+use super::charges_and_credits::{ChargedAndCredited, MonthChargesAndCredits};
+use super::denominate::denominate;
+use super::snapshot::{AsOf, Snapshot};
+use super::sql::{Column, Measure, Rows, items_source_of, keys_source_of};
 use super::statement::{Cents, month_in_cents, months_in_cents};
-use super::sums::{items_source_of, keys_source_of};
 use super::{Answers, ChargesAndCredits, DataStatus, Days, Filter, Group, Grouping, Question, Spend};
 use crate::accelerator::accelerator_hours;
 use crate::allocation::{Facts, KeyRow, MonthConfiguration, Neighbours, RuleEngine, Suggestion, suggest};
+use crate::cache::SizeInCache;
 use crate::money::Decimal;
 use crate::period::{BillingMonth, Period};
 
@@ -109,9 +110,9 @@ pub struct UnallocatedKey {
 
 /// The keys of an answer, without who could own them.
 #[derive(Clone, Debug)]
-pub(super) struct Keys {
-    pub found: Vec<(UnallocatedKey, Facts)>,
-    pub count: i64,
+struct Keys {
+    found: Vec<(UnallocatedKey, Facts)>,
+    count: i64,
     neighbours: Neighbours,
 }
 
@@ -165,10 +166,9 @@ impl Answers {
             found.stated = StatedCoverage::rounded(&coverage);
         }
         found.months = self.coverage_by_month(db, &asked, sequence).await?;
-        let mut filters = asked.filters.clone();
-        filters.push(Filter::keep(Grouping::Team, vec![String::new()]));
-        let of_nobody = Question { by: Grouping::Month, then: None, filters, ..asked };
-        let keys = self.unallocated_keys(db, &of_nobody, sequence, first, limit).await?;
+        let of_nobody = asked.filtered(Filter::no_value(Grouping::Team));
+        let of_nobody = Question { by: Grouping::Month, then: None, ..of_nobody };
+        let keys = self.ask(db, &of_nobody, sequence, FindKeys { first, limit }).await?;
         found.count = keys.count;
         found.keys = owned(&keys, &of_month, &amounts.unallocated)?;
         Ok(found)
@@ -182,7 +182,7 @@ impl Answers {
         sequence: i64,
     ) -> sqlx::Result<MonthChargesAndCredits> {
         let of_month = Question { period: month.into(), then: None, ..asked.clone() };
-        self.charges_and_credits(db, &of_month, sequence).await
+        Ok(*self.ask(db, &of_month, sequence, ChargedAndCredited).await?)
     }
 
     async fn coverage_by_month(
@@ -192,12 +192,11 @@ impl Answers {
         sequence: i64,
     ) -> Result<Vec<MonthCoverage>, Error> {
         let last = asked.period.last();
-        let period = Period::new(last.minus(MONTHS - 1), last).unwrap_or_else(|| last.into());
+        let period = Period::up_to(last, MONTHS);
         let by_month = Question { period, by: Grouping::Month, then: Some(Grouping::Team), ..asked.clone() };
         let whole = self.spend(db, &by_month).await?;
-        let mut filters = asked.filters.clone();
-        filters.push(Filter { dimension: Grouping::Pool, values: vec![String::new()], leaves_out: true });
-        let shared = self.spend(db, &Question { filters, ..by_month }).await?;
+        let of_pools = by_month.filtered(Filter::no_value(Grouping::Pool).left_out());
+        let shared = self.spend(db, &of_pools).await?;
         let mut months = Vec::new();
         for of_month in &whole.groups {
             let Some(month) = of_month.key.as_deref().and_then(|key| key.parse().ok()) else { continue };
@@ -312,85 +311,91 @@ fn owned(
     Ok(keys.found.iter().map(key).collect())
 }
 
-/// The keys of a question for what has no team, and whose the rest is of their accounts and resources.
-pub(super) async fn keys_of(
-    db: &mut PgConnection,
-    question: &Question,
-    snapshot: &Snapshot,
-    sequence: i64,
+/// The keys of a question for what has no team, from a place on and at most so many, and whose the rest is of their accounts
+/// and resources.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct FindKeys {
     first: i64,
     limit: Option<i64>,
-) -> sqlx::Result<Keys> {
-    let mut keys = Keys { found: Vec::new(), count: 0, neighbours: Neighbours::default() };
-    let Some(denomination) = denominate(db, question, snapshot, sequence).await?.denomination else {
-        return Ok(keys);
-    };
-    let rows = Rows {
-        question,
-        snapshot,
-        source: keys_source_of(db, question.dimensions(), snapshot).await?,
-        denomination: Some(&denomination),
-        first: question.period.first(),
-        last: question.period.last(),
-    };
-    let mut query = QueryBuilder::<Postgres>::new("with keys as (select c.charge_key_id, c.pool, ");
-    query.push(format!(
-        "sum({}) as cost, sum({}) as part_seconds, sum({}) as owned_seconds",
-        rows.amount("cost"),
-        rows.sum("part_seconds"),
-        rows.sum("owned_seconds")
-    ));
-    let measures = [Measure::Cost, Measure::PartSeconds, Measure::OwnedSeconds];
-    let columns = [Column::Sql("charge_key_id", "c.charge_key_id"), Column::Value("pool", &Grouping::Pool)];
-    rows.push(&mut query, &measures, &columns);
-    query.push(
-        " group by 1, 2), chosen as (select *, count(*) over () as keys from keys \
+}
+
+impl Ask for FindKeys {
+    type Answer = Keys;
+
+    async fn ask(&self, db: &mut PgConnection, asked: AsOf<'_>) -> sqlx::Result<Keys> {
+        let AsOf { question, snapshot, .. } = asked;
+        let mut keys = Keys { found: Vec::new(), count: 0, neighbours: Neighbours::default() };
+        let Some(denomination) = denominate(db, asked).await?.denomination else {
+            return Ok(keys);
+        };
+        let source = keys_source_of(db, question.dimensions(), snapshot).await?;
+        let rows = Rows::of_period(question, snapshot, source, Some(&denomination));
+        let mut query = QueryBuilder::<Postgres>::new("with keys as (select c.charge_key_id, c.pool, ");
+        query.push(format!(
+            "sum({}) as cost, sum({}) as part_seconds, sum({}) as owned_seconds",
+            rows.amount("cost"),
+            rows.sum("part_seconds"),
+            rows.sum("owned_seconds")
+        ));
+        let measures = [Measure::Cost, Measure::PartSeconds, Measure::OwnedSeconds];
+        let columns =
+            [Column::Sql("charge_key_id", "c.charge_key_id"), Column::Value("pool", &Grouping::Pool)];
+        rows.push(&mut query, &measures, &columns);
+        query.push(
+            " group by 1, 2), chosen as (select *, count(*) over () as keys from keys \
          order by abs(cost) desc, charge_key_id, pool limit ",
-    );
-    query.push_bind(limit);
-    query.push(" offset ");
-    query.push_bind(first);
-    query.push(
+        );
+        query.push_bind(self.limit);
+        query.push(" offset ");
+        query.push_bind(self.first);
+        query.push(
         ") select chosen.*, k.provider, k.billing_account, k.sub_account, k.service, k.service_category, k.sku, \
          k.region, k.accelerator, k.instance_type, k.meter, k.pricing, k.category, k.resource_id, \
          k.commitment_discount_id, k.is_unused_commitment, k.tags from chosen join charge_keys k on k.charge_key_id = chosen.charge_key_id \
          order by abs(chosen.cost) desc, chosen.charge_key_id, chosen.pool",
     );
-    for row in query.build().fetch_all(&mut *db).await? {
-        keys.count = row.try_get("keys")?;
-        let pool: String = row.try_get("pool")?;
-        let facts = Facts::from(KeyRow::from_row(&row)?);
-        let item = [&facts.instance_type, &facts.meter, &facts.sku];
-        let key = UnallocatedKey {
-            charge_key_id: row.try_get("charge_key_id")?,
-            provider: facts.provider.clone(),
-            account: account_of(&facts).to_owned(),
-            service: facts.service.clone(),
-            item: item.into_iter().find(|text| !text.is_empty()).cloned().unwrap_or_default(),
-            region: facts.region.clone(),
-            category: facts.category.clone(),
-            pricing: facts.pricing.clone(),
-            accelerator: row.try_get("accelerator")?,
-            resource: row.try_get("resource_id")?,
-            tags: row.try_get("tags")?,
-            pool: Some(pool).filter(|pool| !pool.is_empty()),
-            cost: row.try_get("cost")?,
-            accelerator_hours: accelerator_hours(row.try_get("part_seconds")?, PLACES).normalize(),
-            owned_hours: accelerator_hours(row.try_get("owned_seconds")?, PLACES).normalize(),
-            days: None,
-            share: Decimal::ZERO,
-            suggestions: Vec::new(),
-        };
-        keys.found.push((key, facts));
+        for row in query.build().fetch_all(&mut *db).await? {
+            keys.count = row.try_get("keys")?;
+            let pool: String = row.try_get("pool")?;
+            let facts = Facts::from(KeyRow::from_row(&row)?);
+            let item = [&facts.instance_type, &facts.meter, &facts.sku];
+            let key = UnallocatedKey {
+                charge_key_id: row.try_get("charge_key_id")?,
+                provider: facts.provider.clone(),
+                account: account_of(&facts).to_owned(),
+                service: facts.service.clone(),
+                item: item.into_iter().find(|text| !text.is_empty()).cloned().unwrap_or_default(),
+                region: facts.region.clone(),
+                category: facts.category.clone(),
+                pricing: facts.pricing.clone(),
+                accelerator: row.try_get("accelerator")?,
+                resource: row.try_get("resource_id")?,
+                tags: row.try_get("tags")?,
+                pool: Some(pool).filter(|pool| !pool.is_empty()),
+                cost: row.try_get("cost")?,
+                accelerator_hours: accelerator_hours(row.try_get("part_seconds")?, PLACES).normalize(),
+                owned_hours: accelerator_hours(row.try_get("owned_seconds")?, PLACES).normalize(),
+                days: None,
+                share: Decimal::ZERO,
+                suggestions: Vec::new(),
+            };
+            keys.found.push((key, facts));
+        }
+        let days = days_of_keys(db, question.period, snapshot, &keys.found).await?;
+        for (key, _) in &mut keys.found {
+            key.days = days.get(&key.charge_key_id).copied();
+        }
+        if keys.found.iter().any(|(key, _)| key.pool.is_none()) {
+            keys.neighbours = neighbours(db, &rows, &keys.found).await?;
+        }
+        Ok(keys)
     }
-    let days = days_of_keys(db, question.period, snapshot, &keys.found).await?;
-    for (key, _) in &mut keys.found {
-        key.days = days.get(&key.charge_key_id).copied();
+}
+
+impl SizeInCache for Keys {
+    fn size_in_cache(&self) -> usize {
+        size_of_val(self) + self.found.len() * 2048
     }
-    if keys.found.iter().any(|(key, _)| key.pool.is_none()) {
-        keys.neighbours = neighbours(db, &rows, &keys.found).await?;
-    }
-    Ok(keys)
 }
 
 /// The days on which these keys were charged.
@@ -437,8 +442,8 @@ async fn neighbours(
             continue;
         }
         let filters = vec![
-            Filter { dimension: Grouping::Team, values: vec![String::new()], leaves_out: true },
-            Filter::keep(Grouping::Pool, vec![String::new()]),
+            Filter::no_value(Grouping::Team).left_out(),
+            Filter::no_value(Grouping::Pool),
             Filter::keep(dimension.clone(), values),
         ];
         let question = Question { filters, ..rows.question.clone() };

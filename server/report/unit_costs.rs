@@ -169,7 +169,7 @@ fn sums(
 }
 
 /// What a team had of a unit in a period, and what each of them cost.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct TeamUnit {
     pub unit: String,
     pub quantity: Decimal,
@@ -193,15 +193,8 @@ pub(super) async fn units(
     let mut previous = answers.unit_costs(db, &of, question.period.previous(), &question.viewer).await?;
     let mut found: BTreeMap<String, TeamUnit> = BTreeMap::new();
     for it in answers.unit_costs(db, &of, question.period, &question.viewer).await? {
-        let sum = found.entry(it.unit.clone()).or_insert_with(|| TeamUnit {
-            unit: it.unit.clone(),
-            quantity: Decimal::ZERO,
-            cost: None,
-            per_unit: None,
-            previous_per_unit: None,
-            is_incomplete: false,
-        });
-        sum.add(&it);
+        let nothing = || TeamUnit { unit: it.unit.clone(), ..TeamUnit::default() };
+        found.entry(it.unit.clone()).or_insert_with(nothing).add(&it);
     }
     for unit in found.values_mut() {
         unit.per_unit = unit.price();

@@ -9,11 +9,13 @@ mod copy;
 mod database_of_directory;
 pub mod disk;
 mod error;
+mod sqlstate;
 mod unfinished;
 
 pub use client::Client;
 pub use copy::{CopyRows, Copying, send as copy_rows};
-pub use error::{Error, is_disk_full, is_locked, is_restarting};
+pub use error::Error;
+pub use sqlstate::{is_disk_full, is_locked, is_restarting};
 pub use unfinished::Filling;
 
 use private::Private;

@@ -128,8 +128,12 @@ fn kinds() -> Vec<(&'static str, Vec<Verb>)> {
 }
 
 /// A kind of verbs, as pages call it.
-fn kind_on_page(kind: &str) -> String {
-    kind.replace("delivery", "import").replace('_', "-")
+fn kind_on_page(kind: &str) -> &str {
+    match kind {
+        "delivery" => "import",
+        "sign_in" => "sign-in",
+        other => other,
+    }
 }
 
 impl Line {

@@ -16,8 +16,6 @@ use crate::price_catalogue::Paid;
 
 /// Months whose prices the organization's own are taken from.
 const MONTHS: u32 = 3;
-/// The pricing category of what is our own.
-const OWNED: &str = "Owned";
 
 /// The hours of a month, here and elsewhere.
 #[derive(Serialize)]
@@ -62,7 +60,7 @@ impl Answers {
         let month = BillingMonth::of(today).previous();
         let Some(of_month) = months.iter().find(|it| it.month == month) else { return Ok(None) };
         let hours = of_month.sums.hours.clone();
-        let Some(paid_period) = Period::new(month.minus(MONTHS - 1), month) else { return Ok(None) };
+        let paid_period = Period::up_to(month, MONTHS);
         if hours.is_empty() {
             return Ok(None);
         }
@@ -92,12 +90,12 @@ impl Answers {
 /// What was paid for accelerators of these names that are not owned, by month.
 fn question(hours: &[HoursOfModel], period: Period, currency: &Currency) -> Question {
     let names = hours.iter().map(|it| it.name.clone()).collect();
-    let owned = Filter { dimension: Grouping::Pricing, values: vec![OWNED.to_owned()], leaves_out: true };
+    let filters = [Filter::keep(Grouping::Accelerator, names), Filter::owned().left_out()];
     Question {
         by: Grouping::Accelerator,
         then: Some(Grouping::Month),
         convert_into: Some(currency.clone()),
-        filters: Filter::merge([Filter::keep(Grouping::Accelerator, names), owned].into_iter()),
+        filters: Filter::merge(filters.into_iter()),
         ..Question::of(period, Viewer::Everything)
     }
 }

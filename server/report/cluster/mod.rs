@@ -99,7 +99,7 @@ impl Answers {
             without_rate: of_recent.iter().flat_map(MonthOfCluster::without_rate).collect(),
             cluster: it.clone(),
             revision,
-            other_currencies: known.get(1..).unwrap_or_default().to_vec(),
+            other_currencies: others.to_vec(),
             months: of_months,
             economics,
             economics_refused,

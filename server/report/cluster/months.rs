@@ -101,9 +101,7 @@ impl MonthOfCluster {
         let month = self.summary.month;
         self.left_out().map(move |it| Missing { month, currency: it.currency.clone() })
     }
-}
 
-impl MonthOfCluster {
     /// What a component amounts to.
     pub fn component(&self, component: &Component) -> Decimal {
         self.summary.components.get(component).copied().unwrap_or_default()

@@ -11,7 +11,7 @@ use sqlx::PgConnection;
 use super::change_summary::sentences_of_change;
 use super::completeness::{final_since, months};
 use super::denomination::Unconverted;
-use super::snapshot::{Allocation, Names, Snapshot};
+use super::snapshot::{Allocation, AsOf, Names, Snapshot};
 use super::sums::sums_of;
 use super::{Answers, CostMetric, Grouping, Question};
 use crate::accounts::Viewer;
@@ -62,7 +62,7 @@ pub struct MonthOfPreview {
 }
 
 /// What a team is charged without the change and with it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct TeamOfPreview {
     /// Null: unallocated.
     pub team: Option<String>,
@@ -188,19 +188,12 @@ async fn teams(
     let mut teams: Vec<TeamOfPreview> = Vec::new();
     for (is_after, allocated) in [(false, &of_month.before), (true, &of_month.after)] {
         snapshot.allocation = Allocation { months: vec![allocated.clone()], ..Allocation::default() }.into();
-        let sums = sums_of(db, &question, &snapshot, sequence).await?;
+        let sums = sums_of(db, AsOf { question: &question, snapshot: &snapshot, sequence }).await?;
         unconverted = sums.left_out.of_period;
         for sum in sums.groups {
             let place = teams.iter().position(|team| team.team == sum.key).unwrap_or_else(|| {
                 let label = names.label(&Grouping::Team, sum.key.as_deref());
-                teams.push(TeamOfPreview {
-                    team: sum.key.clone(),
-                    label,
-                    before: Decimal::ZERO,
-                    after: Decimal::ZERO,
-                    stated_before: Decimal::ZERO,
-                    stated_after: Decimal::ZERO,
-                });
+                teams.push(TeamOfPreview { team: sum.key.clone(), label, ..TeamOfPreview::default() });
                 teams.len() - 1
             });
             let side = if is_after { &mut teams[place].after } else { &mut teams[place].before };

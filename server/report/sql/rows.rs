@@ -68,7 +68,18 @@ impl Measure {
     }
 }
 
-impl Rows<'_> {
+impl<'a> Rows<'a> {
+    /// Those of a question's own period.
+    pub fn of_period(
+        question: &'a Question,
+        snapshot: &'a Snapshot,
+        source: Source,
+        denomination: Option<&'a Denomination>,
+    ) -> Self {
+        let (first, last) = (question.period.first(), question.period.last());
+        Self { question, snapshot, source, denomination, first, last }
+    }
+
     fn allocation(&self) -> &Allocation {
         &self.snapshot.allocation
     }

@@ -14,13 +14,14 @@ use sqlx::PgConnection;
 
 use super::as_of::Error;
 use super::data_status::DataStatus;
-use super::team::{SeenTeam, TeamName};
+use super::seen_team::{SeenTeam, TeamName};
 use super::{Answers, Completeness, Group, Grouping, Question};
 use crate::accounts::Viewer;
 use crate::allocation::Configuration;
 use crate::money::{Decimal, Money};
 use crate::period::{BillingMonth, Period};
 pub use cents::{Cents, month_in_cents, months_in_cents};
+use restated::MonthOfTeam;
 pub(super) use restated::months as restated_months;
 pub use restated::{Cause, Restated};
 use shared_costs::Pools;
@@ -113,6 +114,9 @@ pub struct StatedPart {
     pub unit: String,
     /// What a weight is, in words: `effective direct cost in all currencies, converted into USD`.
     pub weighs: String,
+    /// The same as pages say it.
+    #[serde(skip)]
+    pub weighs_on_page: String,
     /// Of a weight in several currencies, what it is the sum of.
     pub weight_made_of: Vec<Weighed>,
     /// The team's own, and the sum of all; null where it gets its part only by way of another shared cost.
@@ -171,9 +175,10 @@ pub async fn statement(
         let cents = month_in_cents(db, answers, &asked).await?;
         of_everyone.total += cents.values().map(|cents| cents.total).sum();
         of_everyone.unallocated += cents.get(&None).copied().unwrap_or_default().total;
-        let step = spend.sequence;
-        if let Some(it) = restated::find(db, answers, &who, &asked, viewer, step).await? {
-            restated.push(restated::with_causes(db, answers, &who, &asked, viewer, step, it).await?);
+        let sequence = spend.sequence;
+        let of_team = MonthOfTeam { answers, who: &who, question: &asked, viewer, sequence };
+        if let Some(it) = of_team.restated(db).await? {
+            restated.push(of_team.with_causes(db, it).await?);
         }
         let is_charged = |team: &String| cents.contains_key(&Some(team.clone()));
         if !who.in_month(month).iter().any(is_charged) {

@@ -11,8 +11,17 @@ use crate::period::BillingMonth;
 use crate::report::as_of::Error;
 use crate::report::completeness::final_since;
 use crate::report::events::{Event, EventOf, events_at};
-use crate::report::team::{SeenTeam, seen_team};
+use crate::report::seen_team::{SeenTeam, seen_team};
 use crate::report::{Answers, Grouping, Question};
+
+/// What a team is charged in a month, as a question of that month alone asks for it and a viewer sees it.
+pub(super) struct MonthOfTeam<'a> {
+    pub answers: &'a Answers,
+    pub who: &'a SeenTeam,
+    pub question: &'a Question,
+    pub viewer: &'a Viewer,
+    pub sequence: i64,
+}
 
 /// A month that was final as something else. The difference is what it is now without what it was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -29,7 +38,7 @@ pub struct Restated {
 }
 
 /// A version of the ledger that changed what a statement says.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Cause {
     pub sequence: i64,
     pub at: DateTime<Utc>,
@@ -59,87 +68,103 @@ pub(in crate::report) async fn months(
 ) -> Result<Vec<Restated>, Error> {
     let mut found = Vec::new();
     for month in question.period.months() {
-        let asked = Question { period: month.into(), filters: Vec::new(), ..question.clone() };
-        found.extend(find(db, answers, who, &asked, viewer, sequence).await?);
+        let of_month = Question { period: month.into(), filters: Vec::new(), ..question.clone() };
+        let it = MonthOfTeam { answers, who, question: &of_month, viewer, sequence };
+        found.extend(it.restated(db).await?);
     }
     Ok(found)
 }
 
-/// Compares a month of a team, in cents, with what it was when it was final first.
-pub(super) async fn find(
-    db: &mut PgConnection,
-    answers: &Answers,
-    who: &SeenTeam,
-    of_month: &Question,
-    viewer: &Viewer,
-    sequence: i64,
-) -> Result<Option<Restated>, Error> {
-    let month = of_month.period.first();
-    let Some(since) = final_since(db, month, sequence).await? else { return Ok(None) };
-    // With the teams that were inside it in this month, whichever are in the last of a longer period.
-    let now = stated_at(db, answers, who, of_month, viewer, sequence).await?.unwrap_or_default();
-    // What had no rate then was not stated, in this currency: a rate that was entered later restates nothing.
-    let lacked = without_rate(db, answers, of_month, since).await?;
-    let lacks = without_rate(db, answers, of_month, sequence).await?;
-    let mut was = None;
-    if lacked.iter().all(|currency| lacks.contains(currency)) {
-        was = stated_at(db, answers, who, of_month, viewer, since).await?;
-    }
-    let mut first = since;
-    if was.is_none() && !now.is_zero() {
-        // Nothing was stated then; halving the steps finds one at which something was, and before which it was not.
-        let steps = steps_that_matter(db, month, since, sequence).await?;
-        let (mut nothing, mut something) = (0, steps.len());
-        while nothing < something {
-            let between = nothing.midpoint(something);
-            let then = stated_at(db, answers, who, of_month, viewer, steps[between]).await?;
-            let lacked = without_rate(db, answers, of_month, steps[between]).await?;
-            let is_short = lacked.iter().any(|currency| !lacks.contains(currency));
-            if is_short || then.unwrap_or_default().is_zero() {
-                nothing = between + 1;
-            } else {
-                something = between;
+impl MonthOfTeam<'_> {
+    /// Compares it, in cents, with what it was when it was final first.
+    pub async fn restated(&self, db: &mut PgConnection) -> Result<Option<Restated>, Error> {
+        let month = self.question.period.first();
+        let Some(since) = final_since(db, month, self.sequence).await? else { return Ok(None) };
+        // With the teams that were inside it in this month, whichever are in the last of a longer period.
+        let now = self.stated_at(db, self.sequence).await?.unwrap_or_default();
+        // What had no rate then was not stated, in this currency: a rate that was entered later restates nothing.
+        let lacked = self.without_rate(db, since).await?;
+        let lacks = self.without_rate(db, self.sequence).await?;
+        let mut was = None;
+        if lacked.iter().all(|currency| lacks.contains(currency)) {
+            was = self.stated_at(db, since).await?;
+        }
+        let mut first = since;
+        if was.is_none() && !now.is_zero() {
+            // Nothing was stated then; halving the steps finds one at which something was, and before which it was not.
+            let steps = steps_that_matter(db, month, since, self.sequence).await?;
+            let (mut nothing, mut something) = (0, steps.len());
+            while nothing < something {
+                let between = nothing.midpoint(something);
+                let then = self.stated_at(db, steps[between]).await?;
+                let lacked = self.without_rate(db, steps[between]).await?;
+                let is_short = lacked.iter().any(|currency| !lacks.contains(currency));
+                if is_short || then.unwrap_or_default().is_zero() {
+                    nothing = between + 1;
+                } else {
+                    something = between;
+                }
             }
+            first = steps.get(something).copied().unwrap_or(self.sequence);
+            was = self.stated_at(db, first).await?;
         }
-        first = steps.get(something).copied().unwrap_or(sequence);
-        was = stated_at(db, answers, who, of_month, viewer, first).await?;
+        let was = was.unwrap_or(now);
+        let (difference, causes) = (now - was, Vec::new());
+        Ok((was != now).then_some(Restated { month, sequence: first, was, now, difference, causes }))
     }
-    let was = was.unwrap_or(now);
-    let (difference, causes) = (now - was, Vec::new());
-    Ok((was != now).then_some(Restated { month, sequence: first, was, now, difference, causes }))
-}
 
-/// Looks for the steps by which a month of a statement became what it is. Where it is the same before and after many,
-/// none of them counts as a cause.
-pub(super) async fn with_causes(
-    db: &mut PgConnection,
-    answers: &Answers,
-    who: &SeenTeam,
-    of_month: &Question,
-    viewer: &Viewer,
-    sequence: i64,
-    restated: Restated,
-) -> Result<Restated, Error> {
-    let steps = steps_that_matter(db, restated.month, restated.sequence, sequence).await?;
-    let mut changed = Vec::new();
-    // Stretches of steps with what was stated before the first of them, and at the last.
-    let mut open = vec![(0, steps.len(), restated.was, restated.now)];
-    while let Some((first, end, before, after)) = open.pop() {
-        if before == after || first == end {
-            continue;
+    /// Looks for the steps by which it became what it is. Where it is the same before and after many, none of them counts as
+    /// a cause.
+    pub async fn with_causes(&self, db: &mut PgConnection, restated: Restated) -> Result<Restated, Error> {
+        let steps = steps_that_matter(db, restated.month, restated.sequence, self.sequence).await?;
+        let mut changed = Vec::new();
+        // Stretches of steps with what was stated before the first of them, and at the last.
+        let mut open = vec![(0, steps.len(), restated.was, restated.now)];
+        while let Some((first, end, before, after)) = open.pop() {
+            if before == after || first == end {
+                continue;
+            }
+            if end - first == 1 {
+                changed.push(steps[first]);
+                continue;
+            }
+            let middle = first.midpoint(end);
+            let between = self.stated_at(db, steps[middle - 1]).await?;
+            let between = between.unwrap_or_default();
+            open.extend([(first, middle, before, between), (middle, end, between, after)]);
         }
-        if end - first == 1 {
-            changed.push(steps[first]);
-            continue;
-        }
-        let middle = first.midpoint(end);
-        let between = stated_at(db, answers, who, of_month, viewer, steps[middle - 1]).await?;
-        let between = between.unwrap_or_default();
-        open.extend([(first, middle, before, between), (middle, end, between, after)]);
+        let events = without_effect(events_at(db, &changed).await?);
+        let causes = events.into_iter().map(|event| Cause::of(event, self.viewer)).collect();
+        Ok(Restated { causes, ..restated })
     }
-    let events = without_effect(events_at(db, &changed).await?);
-    let causes = events.into_iter().map(|event| Cause::of(event, viewer)).collect();
-    Ok(Restated { causes, ..restated })
+
+    /// What the statement of the team, and those inside it then, said as of a step. `None` where there was none: no such
+    /// team, or nobody who was charged anything, because the rules were still to come.
+    async fn stated_at(&self, db: &mut PgConnection, step: i64) -> Result<Option<Decimal>, Error> {
+        let configuration = self.answers.configuration(db, step).await?;
+        // Its total alone is shown, as it was.
+        let Some(then) =
+            seen_team(&configuration, &configuration, self.viewer, &self.who.team, self.question.period)
+        else {
+            return Ok(None);
+        };
+        let teams = then.in_month(self.question.period.first());
+        if teams.is_empty() {
+            return Ok(None);
+        }
+        let asked = Question { sequence: Some(step), ..self.question.clone() };
+        let cents = month_in_cents(db, self.answers, &asked).await?;
+        let is_anybody_charged = cents.iter().any(|(team, cents)| team.is_some() && !cents.total.is_zero());
+        let charged = teams.iter().filter_map(|team| cents.get(&Some(team.clone())));
+        Ok(is_anybody_charged.then(|| charged.map(|cents| cents.total).sum()))
+    }
+
+    /// The currencies that no rate converts as of a step.
+    async fn without_rate(&self, db: &mut PgConnection, step: i64) -> Result<Vec<Currency>, Error> {
+        let asked = Question { sequence: Some(step), ..self.question.of_organization().by(Grouping::Team) };
+        let unconverted = self.answers.spend(db, &asked).await?.unconverted;
+        Ok(unconverted.into_iter().map(|left_out| left_out.cost.currency).collect())
+    }
 }
 
 /// Leaves out what was undone among the same events, and its undo.
@@ -161,10 +186,7 @@ impl Cause {
             at: event.at,
             what,
             is_undo: event.is_undo,
-            title: None,
-            delivery: None,
-            change: None,
-            reason: None,
+            ..Self::default()
         };
         let is_told = *viewer == Viewer::Everything;
         let reason = event.reason().map(str::to_owned);
@@ -213,44 +235,6 @@ async fn steps_that_matter(
     )
     .fetch_all(db)
     .await
-}
-
-/// What the statement of a team, and those inside it then, said of a month as of a step. `None` where there was none:
-/// no such team, or nobody who was charged anything, because the rules were still to come.
-async fn stated_at(
-    db: &mut PgConnection,
-    answers: &Answers,
-    who: &SeenTeam,
-    of_month: &Question,
-    viewer: &Viewer,
-    step: i64,
-) -> Result<Option<Decimal>, Error> {
-    let configuration = answers.configuration(db, step).await?;
-    // Its total alone is shown, as it was.
-    let Some(then) = seen_team(&configuration, &configuration, viewer, &who.team, of_month.period) else {
-        return Ok(None);
-    };
-    let teams = then.in_month(of_month.period.first());
-    if teams.is_empty() {
-        return Ok(None);
-    }
-    let asked = Question { sequence: Some(step), ..of_month.clone() };
-    let cents = month_in_cents(db, answers, &asked).await?;
-    let is_anybody_charged = cents.iter().any(|(team, cents)| team.is_some() && !cents.total.is_zero());
-    let charged = teams.iter().filter_map(|team| cents.get(&Some(team.clone())));
-    Ok(is_anybody_charged.then(|| charged.map(|cents| cents.total).sum()))
-}
-
-/// The currencies of a month that no rate converts as of a step.
-async fn without_rate(
-    db: &mut PgConnection,
-    answers: &Answers,
-    of_month: &Question,
-    step: i64,
-) -> Result<Vec<Currency>, Error> {
-    let asked = Question { sequence: Some(step), ..of_month.of_organization().by(Grouping::Team) };
-    let unconverted = answers.spend(db, &asked).await?.unconverted;
-    Ok(unconverted.into_iter().map(|left_out| left_out.cost.currency).collect())
 }
 
 #[cfg(test)]

@@ -20,6 +20,13 @@ pub struct Weighed {
     pub weight: Money,
 }
 
+/// Who reads what a weight is: scripts, whose words stay as they are, or people, who read those of pages.
+#[derive(Clone, Copy)]
+pub(super) enum Reader {
+    Script,
+    Person,
+}
+
 /// What the weights of a month are counted in.
 pub(super) struct Scales {
     pub currency: Option<Currency>,
@@ -52,13 +59,18 @@ impl Scales {
     }
 
     /// What a weight is, in words.
-    pub fn in_words(&self, split: &Split) -> String {
-        let Some(currency) = &self.currency else { return plain(split) };
+    pub fn in_words(&self, split: &Split, reader: Reader) -> String {
+        let Some(currency) = &self.currency else { return plain(split, reader) };
         let is_one = self.rates.is_empty() && self.without_rate.is_empty();
         let codes: Vec<&str> = self.without_rate.iter().map(Currency::as_str).collect();
         let without = match codes.join(", ") {
             none if none.is_empty() => none,
-            codes => format!("; without {codes}, for which the month has no rate"),
+            codes => {
+                let without = reader.word("without", "without amounts in");
+                let no_rate = reader
+                    .word("for which the month has no rate", "which has no exchange rate for the month");
+                format!("; {without} {codes}, {no_rate}")
+            }
         };
         let cost = |of: &str| {
             if is_one {
@@ -69,9 +81,11 @@ impl Scales {
         };
         match split {
             Split::DirectCost => cost("effective direct cost"),
-            Split::WhoUsedIt => cost("effective cost of what used it"),
-            Split::AcceleratorHours(it) if !is_one => format!("{}, of charges in all currencies", hours(it)),
-            _ => plain(split),
+            Split::WhoUsedIt => cost(used(reader)),
+            Split::AcceleratorHours(it) if !is_one => {
+                format!("{}, of charges in all currencies", hours(it, reader))
+            }
+            _ => plain(split, reader),
         }
     }
 
@@ -111,26 +125,46 @@ impl Scales {
     }
 }
 
-fn plain(split: &Split) -> String {
+impl Reader {
+    fn word(self, of_script: &'static str, of_person: &'static str) -> &'static str {
+        match self {
+            Self::Script => of_script,
+            Self::Person => of_person,
+        }
+    }
+}
+
+fn plain(split: &Split, reader: Reader) -> String {
     match split {
-        Split::Evenly => "one for each that takes part".to_owned(),
-        Split::Fixed { .. } => "the share that was written down".to_owned(),
+        Split::Evenly => reader.word("one for each that takes part", "the same for every team").to_owned(),
+        Split::Fixed { .. } => {
+            reader.word("the share that was written down", "the entered shares").to_owned()
+        }
         Split::DirectCost => "effective direct cost".to_owned(),
-        Split::WhoUsedIt => "effective cost of what used it".to_owned(),
-        Split::AcceleratorHours(it) => hours(it),
+        Split::WhoUsedIt => used(reader).to_owned(),
+        Split::AcceleratorHours(it) => hours(it, reader),
         Split::Quantity { unit } => format!("{unit}, as entered"),
     }
 }
 
+fn used(reader: Reader) -> &'static str {
+    reader.word("effective cost of what used it", "effective cost of the usage")
+}
+
 /// What of accelerators weighs.
-fn hours(hours: &Hours) -> String {
+fn hours(hours: &Hours, reader: Reader) -> String {
     let which = match hours.of {
-        HoursOf::All => "accelerator-hours, paid for and owned alike",
-        HoursOf::Owned => "hours of the organization’s own accelerators",
-        HoursOf::PaidFor => "accelerator-hours that were paid for, without those owned",
+        HoursOf::All => {
+            reader.word("accelerator-hours, paid for and owned alike", "cloud and on-prem GPU-hours")
+        }
+        HoursOf::Owned => reader.word("hours of the organization’s own accelerators", "on-prem GPU-hours"),
+        HoursOf::PaidFor => {
+            reader.word("accelerator-hours that were paid for, without those owned", "cloud GPU-hours")
+        }
     };
-    match &hours.account {
-        None => which.to_owned(),
-        Some(account) => format!("{which}, of the account {account} alone"),
+    match (&hours.account, reader) {
+        (None, _) => which.to_owned(),
+        (Some(account), Reader::Script) => format!("{which}, of the account {account} alone"),
+        (Some(account), Reader::Person) => format!("{which} of account {account}"),
     }
 }

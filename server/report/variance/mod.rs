@@ -7,18 +7,22 @@ use std::sync::Arc;
 
 use chrono::NaiveDate;
 use serde::Serialize;
-use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
+use sqlx::{FromRow, PgConnection, Postgres, QueryBuilder, Row};
 
 pub use parts::Parts;
 
+use super::apart::{Apart, first_together, whole_until};
+use super::as_of::{Error, as_of};
+use super::cache::Ask;
 use super::compared::{Compared, SameDays};
-use super::denomination::{Unconverted, denominate, left_out};
+use super::denominate::{denominate, left_out};
+use super::denomination::Unconverted;
 use super::question::SHARED;
-use super::snapshot::Snapshot;
-use super::sql::{Column, Measure, Rows, USAGE_TYPE};
-use super::sums::{Apart, items_source_of};
-use super::{CostMetric, Grouping, Question};
+use super::snapshot::AsOf;
+use super::sql::{Column, Measure, Rows, USAGE_TYPE, items_source_of};
+use super::{Answers, CostMetric, Grouping, Question};
 use crate::accounts::Viewer;
+use crate::cache::SizeInCache;
 use crate::exchange::Used;
 use crate::money::{Currency, Decimal, Money};
 use crate::period::Period;
@@ -97,11 +101,12 @@ const ITEM: [(&str, &str); 7] = [
 ];
 
 /// What rows are added up by.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, FromRow)]
 struct Item {
     currency: String,
     provider: String,
     service: String,
+    #[sqlx(rename = "item")]
     usage_type: String,
     region: String,
     category: String,
@@ -147,128 +152,133 @@ async fn items_of(
                 quantity: row.try_get(format!("{when}_quantity").as_str())?,
             })
         };
-        let item = Item {
-            currency: row.try_get("currency")?,
-            provider: row.try_get("provider")?,
-            service: row.try_get("service")?,
-            usage_type: row.try_get("item")?,
-            region: row.try_get("region")?,
-            category: row.try_get("category")?,
-            accelerator: row.try_get("accelerator")?,
-            unit: row.try_get("unit")?,
-        };
+        let item = Item::from_row(&row)?;
         items.insert(item, Sides { before: side("previous")?, after: side("current")? });
     }
     Ok(items)
 }
 
+impl Answers {
+    /// A question's period beside the one of the same length before it.
+    pub async fn variance(&self, db: &mut PgConnection, question: &Question) -> Result<Variance, Error> {
+        let sequence = as_of(db, question.sequence).await?;
+        let answer = self.ask(db, question, sequence, Compare).await?;
+        Ok(Variance { sequence, ..Variance::clone(&answer) })
+    }
+}
+
 /// Compares a question's period with the one of the same length before it.
-pub(super) async fn variance_of(
-    db: &mut PgConnection,
-    question: &Question,
-    snapshot: &Snapshot,
-    sequence: i64,
-) -> sqlx::Result<Variance> {
-    let mut answer = Variance {
-        period: question.period,
-        previous_period: question.period.previous(),
-        compared: Compared::of(question, snapshot.same_days.as_deref()),
-        sequence,
-        cost: question.cost,
-        currency: None,
-        previous: None,
-        total: None,
-        parts: Parts::default(),
-        teams_moved: snapshot.allocation.teams_moved(),
-        movements: Arc::default(),
-        other_currencies: Vec::new(),
-        only: None,
-        rates: Vec::new(),
-        unconverted: Vec::new(),
-        previous_unconverted: Vec::new(),
-    };
-    let denominated = denominate(db, question, snapshot, sequence).await?;
-    answer.other_currencies.clone_from(&denominated.others);
-    let Some(denomination) = &denominated.denomination else {
-        return Ok(answer);
-    };
-    if !answer.other_currencies.is_empty() {
-        answer.only = Some(question.currency.as_ref().unwrap_or(denomination.currency()).clone());
-    }
-    let filtered = Question { by: Grouping::Month, then: None, ..question.clone() };
-    let source = items_source_of(db, (filtered.dimensions(), &filtered.viewer), snapshot).await?;
-    let apart = Apart::of(&filtered, snapshot);
-    let first_day = question.period.first().first_day();
-    let before = apart.as_ref().map_or(question.period.first(), |apart| apart.since(question));
-    let is_alone = before == question.period.previous().first();
-    let compared = if is_alone { question.period } else { question.period.previous() };
-    let rows = Rows {
-        question: &filtered,
-        snapshot,
-        source,
-        denomination: Some(denomination),
-        first: compared.first(),
-        last: question.period.last(),
-    };
-    let mut items = items_of(db, &rows, None, (before.first_day(), first_day)).await?;
-    if let Some(apart) = &apart {
-        let source = items_source_of(db, (apart.dimensions(&filtered), &filtered.viewer), snapshot).await?;
-        let (rows, same_days) = apart.rows(&filtered, snapshot, Some(denomination), source);
-        // All of these are of before, whichever month they are in.
-        let after = question.period.last().next().first_day();
-        for (item, Sides { before, .. }) in items_of(db, &rows, same_days, (after, after)).await? {
-            let known = &mut items.entry(item).or_default().before;
-            known.local += before.local;
-            known.cost += before.cost;
-            known.quantity += before.quantity;
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Compare;
+
+impl Ask for Compare {
+    type Answer = Variance;
+
+    async fn ask(&self, db: &mut PgConnection, asked: AsOf<'_>) -> sqlx::Result<Variance> {
+        let AsOf { question, snapshot, sequence } = asked;
+        let mut answer = Variance {
+            period: question.period,
+            previous_period: question.period.previous(),
+            compared: Compared::of(question, snapshot.same_days.as_deref()),
+            sequence,
+            cost: question.cost,
+            currency: None,
+            previous: None,
+            total: None,
+            parts: Parts::default(),
+            teams_moved: snapshot.allocation.teams_moved(),
+            movements: Arc::default(),
+            other_currencies: Vec::new(),
+            only: None,
+            rates: Vec::new(),
+            unconverted: Vec::new(),
+            previous_unconverted: Vec::new(),
+        };
+        let denominated = denominate(db, asked).await?;
+        answer.other_currencies.clone_from(&denominated.others);
+        let Some(denomination) = &denominated.denomination else {
+            return Ok(answer);
+        };
+        if !answer.other_currencies.is_empty() {
+            answer.only = Some(question.currency.as_ref().unwrap_or(denomination.currency()).clone());
         }
-    }
-    let (mut previous, mut total) = (Decimal::ZERO, Decimal::ZERO);
-    let mut movements = Vec::new();
-    // Of shared costs, which they are.
-    let is_shared = |item: &String| question.viewer != Viewer::Everything && item.starts_with(SHARED);
-    for (item, Sides { before, after }) in items {
-        let is_converted = item.currency != denomination.currency().as_str();
-        let parts = Parts::of(before, after, is_converted);
-        answer.parts += parts;
-        previous += before.cost;
-        total += after.cost;
-        if before.cost.is_zero() && after.cost.is_zero() {
-            continue;
+        let filtered = Question { by: Grouping::Month, then: None, ..question.clone() };
+        let source = items_source_of(db, (filtered.dimensions(), &filtered.viewer), snapshot).await?;
+        let apart = Apart::of(&filtered, snapshot);
+        let first_day = question.period.first().first_day();
+        let before = whole_until(question, apart.as_ref());
+        let rows = Rows {
+            first: first_together(question, before),
+            ..Rows::of_period(&filtered, snapshot, source, Some(denomination))
+        };
+        let mut items = items_of(db, &rows, None, (before.first_day(), first_day)).await?;
+        if let Some(apart) = &apart {
+            let source =
+                items_source_of(db, (apart.dimensions(&filtered), &filtered.viewer), snapshot).await?;
+            let (rows, same_days) = apart.rows(&filtered, snapshot, Some(denomination), source);
+            // All of these are of before, whichever month they are in.
+            let after = question.period.last().next().first_day();
+            for (item, Sides { before, .. }) in items_of(db, &rows, same_days, (after, after)).await? {
+                let known = &mut items.entry(item).or_default().before;
+                known.local += before.local;
+                known.cost += before.cost;
+                known.quantity += before.quantity;
+            }
         }
-        let shared = Some(item.usage_type.clone()).filter(is_shared);
-        let named = shared.as_ref().map(|pool| snapshot.allocation.names.label(&Grouping::Pool, Some(pool)));
-        let has_quantity = !before.quantity.is_zero() || !after.quantity.is_zero();
-        movements.push(Movement {
-            provider: item.provider,
-            service: item.service,
-            item: named.unwrap_or(item.usage_type),
-            shared,
-            region: item.region,
-            category: item.category,
-            accelerator: item.accelerator,
-            previous: before.cost,
-            cost: after.cost,
-            change: after.cost - before.cost,
-            parts,
-            unit: if has_quantity { item.unit } else { String::new() },
-            previous_quantity: before.quantity,
-            quantity: after.quantity,
-            price_currency: Currency::exactly(&item.currency),
-            previous_price: before.local.divide(before.quantity, PRICE_PLACES),
-            price: after.local.divide(after.quantity, PRICE_PLACES),
+        let (mut previous, mut total) = (Decimal::ZERO, Decimal::ZERO);
+        let mut movements = Vec::new();
+        // Of shared costs, which they are.
+        let is_shared = |item: &String| question.viewer != Viewer::Everything && item.starts_with(SHARED);
+        for (item, Sides { before, after }) in items {
+            let is_converted = item.currency != denomination.currency().as_str();
+            let parts = Parts::of(before, after, is_converted);
+            answer.parts += parts;
+            previous += before.cost;
+            total += after.cost;
+            if before.cost.is_zero() && after.cost.is_zero() {
+                continue;
+            }
+            let shared = Some(item.usage_type.clone()).filter(is_shared);
+            let named =
+                shared.as_ref().map(|pool| snapshot.allocation.names.label(&Grouping::Pool, Some(pool)));
+            let has_quantity = !before.quantity.is_zero() || !after.quantity.is_zero();
+            movements.push(Movement {
+                provider: item.provider,
+                service: item.service,
+                item: named.unwrap_or(item.usage_type),
+                shared,
+                region: item.region,
+                category: item.category,
+                accelerator: item.accelerator,
+                previous: before.cost,
+                cost: after.cost,
+                change: after.cost - before.cost,
+                parts,
+                unit: if has_quantity { item.unit } else { String::new() },
+                previous_quantity: before.quantity,
+                quantity: after.quantity,
+                price_currency: Currency::exactly(&item.currency),
+                previous_price: before.local.divide(before.quantity, PRICE_PLACES),
+                price: after.local.divide(after.quantity, PRICE_PLACES),
+            });
+        }
+        let size = |movement: &Movement| (movement.change.abs(), movement.cost.abs());
+        movements.sort_by(|a: &Movement, b: &Movement| {
+            size(b).cmp(&size(a)).then_with(|| (&a.provider, &a.item).cmp(&(&b.provider, &b.item)))
         });
+        answer.movements = movements.into();
+        let money = |amount| Money { amount, currency: denomination.currency().clone() };
+        answer.currency = Some(denomination.currency().clone());
+        (answer.previous, answer.total) = (Some(money(previous)), Some(money(total)));
+        answer.rates = denomination.used();
+        let left_out = left_out(db, question, snapshot, &denominated, source).await?;
+        (answer.unconverted, answer.previous_unconverted) = (left_out.of_period, left_out.of_previous);
+        Ok(answer)
     }
-    let size = |movement: &Movement| (movement.change.abs(), movement.cost.abs());
-    movements.sort_by(|a: &Movement, b: &Movement| {
-        size(b).cmp(&size(a)).then_with(|| (&a.provider, &a.item).cmp(&(&b.provider, &b.item)))
-    });
-    answer.movements = movements.into();
-    let money = |amount| Money { amount, currency: denomination.currency().clone() };
-    answer.currency = Some(denomination.currency().clone());
-    (answer.previous, answer.total) = (Some(money(previous)), Some(money(total)));
-    answer.rates = denomination.used();
-    let left_out = left_out(db, question, snapshot, &denominated, source).await?;
-    (answer.unconverted, answer.previous_unconverted) = (left_out.of_period, left_out.of_previous);
-    Ok(answer)
+}
+
+impl SizeInCache for Variance {
+    fn size_in_cache(&self) -> usize {
+        size_of_val(self) + self.movements.len() * 640
+    }
 }

@@ -29,7 +29,7 @@ pub(super) use programs::{DEBIAN, parse_major};
 pub use reserve::Reserve;
 pub use supervisor::{SUBCOMMAND, keep};
 
-use super::error::{has_code, is_restarting};
+use super::sqlstate::{has_code, is_restarting};
 use account::Account;
 use error::Result;
 use lease::Lease;

@@ -58,7 +58,7 @@ impl Everything {
             None => Vec::new(),
             Some(latest) => {
                 let last = BillingMonth::of(latest.day);
-                let period = Period::new(last.minus(MONTHS - 1), last).unwrap_or_else(|| last.into());
+                let period = Period::up_to(last, MONTHS);
                 answers.every_unit_cost(db, period).await?
             }
         };

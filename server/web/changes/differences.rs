@@ -49,8 +49,11 @@ pub fn differences(edit: &Edit, places: &Places) -> Vec<(String, String, String)
 }
 
 /// What pages call a column of a sheet.
-fn name_of(column: &str) -> String {
-    column.replace('_', " ").replace("centre", "center")
+fn name_of(column: &str) -> &str {
+    match column {
+        "cost_centre" => "cost center",
+        other => other,
+    }
 }
 
 /// An entry in words, field by field.
@@ -59,7 +62,7 @@ fn described(entry: &Entry, place: Option<usize>, names: &Configuration) -> Vec<
         (_, Some(sheet)) => {
             let row = sheet.row(entry);
             let columns = sheet.columns().iter().filter(|column| !matches!(**column, "first" | "last"));
-            columns.map(|column| (name_of(column), row[column].clone())).collect()
+            columns.map(|column| (name_of(column).to_owned(), row[column].clone())).collect()
         }
         (Entry::Rule(rule), _) => vec![
             ("name".into(), rule.name.clone()),

@@ -93,8 +93,7 @@ pub fn selects(query: &HistoryQuery, choices: &HistoryChoices) -> Vec<Select> {
         std::iter::once(any).chain(rest).collect()
     };
     let plain = |values: &[String]| values.iter().map(|value| (value.clone(), value.clone())).collect();
-    let states = DeliveryState::ALL
-        .map(|state| (state.as_str().to_owned(), state.as_str().replace("cancelled", "canceled")));
+    let states = DeliveryState::ALL.map(|state| (state.as_str().to_owned(), state.on_page().to_owned()));
     let orders = HistoryOrder::ALL.into_iter().map(|order| {
         let text = match order {
             HistoryOrder::Newest => "newest first",

@@ -144,7 +144,7 @@ impl Page {
         let parts =
             || self.it.teams.iter().flat_map(|team| &team.shared).filter(|part| part.weight.is_some());
         for part in parts() {
-            let note = format!("Divided {}: weights are {}.", part.split_on_page, part.weight_in_words());
+            let note = format!("Divided {}: weights are {}.", part.split_on_page, part.weighs_on_page);
             if !notes.contains(&note) {
                 notes.push(note);
             }
@@ -253,12 +253,6 @@ impl StatedPart {
         self.part.as_ref().map(|part| part.replacen(':', " ", 1))
     }
 
-    /// What its weights are, as pages say it.
-    pub fn weight_in_words(&self) -> String {
-        let on_page = |text: String, (value, words): &(&str, &str)| text.replace(value, words);
-        WEIGHTS.iter().fold(self.weighs.clone(), on_page)
-    }
-
     /// The weight of the team of all weights: `60 of 80 USD`.
     pub fn weights(&self) -> String {
         // Amounts and hours to a hundredth; shares and what else has no unit as they are.
@@ -307,20 +301,6 @@ impl Weighed {
         format!("1 {one} = {} {into} ({})", self.rate.normalize(), self.source)
     }
 }
-
-/// What scripts read of weights, and the words of pages for it.
-const WEIGHTS: [(&str, &str); 10] = [
-    ("accelerator-hours, paid for and owned alike", "cloud and on-prem GPU-hours"),
-    ("hours of the organization’s own accelerators", "on-prem GPU-hours"),
-    ("accelerator-hours that were paid for, without those owned", "cloud GPU-hours"),
-    (", of the account", " of account"),
-    (" alone", ""),
-    ("one for each that takes part", "the same for every team"),
-    ("the share that was written down", "the entered shares"),
-    ("; without ", "; without amounts in "),
-    (", for which the month has no rate", ", which has no exchange rate for the month"),
-    ("effective cost of what used it", "effective cost of the usage"),
-];
 
 /// A line for a spreadsheet: something direct, a part of a shared cost, or all of it.
 struct Line<'a> {
