@@ -67,5 +67,7 @@ pub mod storage;
 pub mod store;
 /// Pages: one file each.
 pub mod web;
+/// Enums whose variants are words, as tables. Pure.
+mod words;
 
 pub use store::MIGRATOR;

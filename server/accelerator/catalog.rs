@@ -39,7 +39,7 @@ pub struct Model {
     pub vendor: &'static str,
     /// What pages group and filter by: `H100`. Models that differ in form or memory share it.
     pub name: &'static str,
-    /// What tells it from others of the same name: `SXM5 80 GB`.
+    /// What distinguishes it from others of the same name: `SXM5 80 GB`.
     pub variant: &'static str,
     /// `None` where unknown.
     pub memory_gb: Option<u32>,

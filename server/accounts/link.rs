@@ -8,7 +8,7 @@ use sqlx::{Connection, PgConnection};
 
 use super::session::{self, Opening};
 use super::{Person, Secret, UserId, people, token};
-use crate::audit::{self, Actor, Object, Verb};
+use crate::audit::{self, Act, Actor, Object, Verb};
 
 /// Long enough for a weekend between making and reading it.
 pub const VALID_FOR: TimeDelta = TimeDelta::days(3);
@@ -34,8 +34,7 @@ pub async fn make(
     db: &mut PgConnection,
     person: &Person,
     rng: &mut (impl CryptoRng + Send),
-    by: &Actor,
-    now: DateTime<Utc>,
+    act: Act<'_>,
 ) -> sqlx::Result<Option<Secret>> {
     let token = Secret::random(rng);
     let mut tx = db.begin().await?;
@@ -45,16 +44,16 @@ pub async fn make(
          on conflict (user_id) do update set token_hash = $2, created_at = $3, expires_at = $4",
         person.user_id.0,
         &token.hash()[..],
-        now,
-        now + VALID_FOR,
+        act.at,
+        act.at + VALID_FOR,
     )
     .execute(&mut *tx)
     .await?;
     if made.rows_affected() == 0 {
         return Ok(None);
     }
-    let details = json!({ "expires_at": now + VALID_FOR });
-    audit::record(&mut tx, by, Verb::LinkMade, &person.object(), details, now).await?;
+    let details = json!({ "expires_at": act.at + VALID_FOR });
+    audit::record(&mut tx, act, Verb::LinkMade, &person.object(), details).await?;
     tx.commit().await?;
     Ok(Some(token))
 }
@@ -110,7 +109,7 @@ pub async fn complete(
     let object = Object::Person { id: owner.user.0, email: owner.email.clone() };
     let by = Actor::person(&owner.email, address);
     let details = json!({ "tokens_revoked": tokens_revoked });
-    audit::record(&mut tx, &by, Verb::PasswordSet, &object, details, now).await?;
+    audit::record(&mut tx, by.at(now), Verb::PasswordSet, &object, details).await?;
     session::open(&mut tx, owner.user, password_hash, opening, now).await?;
     tx.commit().await?;
     Ok(Some(Used { user: owner.user, tokens_revoked }))

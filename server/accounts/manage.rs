@@ -1,11 +1,11 @@
 //! What administrators do with accounts. Whatever they do, somebody who can administer remains.
 
-use chrono::{DateTime, Utc};
+use serde::Serialize;
 use serde_json::json;
 use sqlx::{Connection, PgConnection};
 
 use super::{Person, Role, UserId, people, session, token};
-use crate::audit::{self, Actor, Verb};
+use crate::audit::{self, Act, Verb};
 
 /// What an administrator changes about somebody.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub enum Managed {
 }
 
 /// What ended when somebody was signed out everywhere.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct SignedOut {
     pub sessions_ended: u64,
     pub tokens_revoked: u64,
@@ -41,8 +41,7 @@ pub async fn change(
     db: &mut PgConnection,
     id: UserId,
     change: &Change,
-    by: &Actor,
-    now: DateTime<Utc>,
+    act: Act<'_>,
 ) -> sqlx::Result<Managed> {
     let mut tx = lock(db).await?;
     let Some(person) = people::find(&mut tx, id).await? else { return Ok(Managed::Nobody) };
@@ -78,68 +77,58 @@ pub async fn change(
     if is_last_admin(&mut tx, &person).await? {
         return Ok(Managed::LastAdmin);
     }
-    audit::record(&mut tx, by, Verb::PersonChanged, &person.object(), changes.into(), now).await?;
+    audit::record(&mut tx, act, Verb::PersonChanged, &person.object(), changes.into()).await?;
     tx.commit().await?;
     Ok(Managed::Done)
 }
 
 /// Lets somebody in no longer: their sessions, tokens and links end at once.
-pub async fn disable(
-    db: &mut PgConnection,
-    id: UserId,
-    by: &Actor,
-    now: DateTime<Utc>,
-) -> sqlx::Result<Managed> {
+pub async fn disable(db: &mut PgConnection, id: UserId, act: Act<'_>) -> sqlx::Result<Managed> {
     let mut tx = lock(db).await?;
     let Some(person) = people::find(&mut tx, id).await? else { return Ok(Managed::Nobody) };
     if person.is_disabled() {
         return Ok(Managed::Unchanged);
     }
-    sqlx::query!("update users set disabled_at = $2 where user_id = $1", id.0, now).execute(&mut *tx).await?;
+    sqlx::query!("update users set disabled_at = $2 where user_id = $1", id.0, act.at)
+        .execute(&mut *tx)
+        .await?;
     if is_last_admin(&mut tx, &person).await? {
         return Ok(Managed::LastAdmin);
     }
-    let sessions = session::end_all(&mut tx, id).await?;
-    let tokens = token::revoke_all(&mut tx, id).await?;
+    let ended = end_access(&mut tx, id).await?;
     sqlx::query!("delete from password_links where user_id = $1", id.0).execute(&mut *tx).await?;
-    let details = json!({ "sessions_ended": sessions, "tokens_revoked": tokens });
-    audit::record(&mut tx, by, Verb::PersonDisabled, &person.object(), details, now).await?;
+    audit::record(&mut tx, act, Verb::PersonDisabled, &person.object(), json!(ended)).await?;
     tx.commit().await?;
     Ok(Managed::Done)
 }
 
 /// Lets somebody in again, with the password they had.
-pub async fn enable(
-    db: &mut PgConnection,
-    id: UserId,
-    by: &Actor,
-    now: DateTime<Utc>,
-) -> sqlx::Result<Managed> {
+pub async fn enable(db: &mut PgConnection, id: UserId, act: Act<'_>) -> sqlx::Result<Managed> {
     let mut tx = lock(db).await?;
     let Some(person) = people::find(&mut tx, id).await? else { return Ok(Managed::Nobody) };
     if !person.is_disabled() {
         return Ok(Managed::Unchanged);
     }
     sqlx::query!("update users set disabled_at = null where user_id = $1", id.0).execute(&mut *tx).await?;
-    audit::record(&mut tx, by, Verb::PersonEnabled, &person.object(), json!(null), now).await?;
+    audit::record(&mut tx, act, Verb::PersonEnabled, &person.object(), json!(null)).await?;
     tx.commit().await?;
     Ok(Managed::Done)
 }
 
 /// Ends every session of somebody and revokes their tokens.
-pub async fn sign_out(
-    db: &mut PgConnection,
-    person: &Person,
-    by: &Actor,
-    now: DateTime<Utc>,
-) -> sqlx::Result<SignedOut> {
+pub async fn sign_out(db: &mut PgConnection, person: &Person, act: Act<'_>) -> sqlx::Result<SignedOut> {
     let mut tx = db.begin().await?;
-    let sessions_ended = session::end_all(&mut tx, person.user_id).await?;
-    let tokens_revoked = token::revoke_all(&mut tx, person.user_id).await?;
-    let details = json!({ "sessions_ended": sessions_ended, "tokens_revoked": tokens_revoked });
-    audit::record(&mut tx, by, Verb::PersonSignedOut, &person.object(), details, now).await?;
+    let ended = end_access(&mut tx, person.user_id).await?;
+    audit::record(&mut tx, act, Verb::PersonSignedOut, &person.object(), json!(ended)).await?;
     tx.commit().await?;
-    Ok(SignedOut { sessions_ended, tokens_revoked })
+    Ok(ended)
+}
+
+async fn end_access(db: &mut PgConnection, id: UserId) -> sqlx::Result<SignedOut> {
+    Ok(SignedOut {
+        sessions_ended: session::end_all(db, id).await?,
+        tokens_revoked: token::revoke_all(db, id).await?,
+    })
 }
 
 /// Two administrators who demote each other at the same moment do it one after the other.

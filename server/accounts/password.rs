@@ -31,7 +31,7 @@ pub enum WeakPassword {
     #[error("Choose a password that is more than part of your email address or a common word with digits.")]
     Guessable,
     #[error("Choose at least {FEWEST} different characters.")]
-    Alike,
+    FewCharacters,
     #[error("Choose a password with at least {SHORTEST} characters that do not repeat.")]
     Repeats,
     #[error("Choose another password: this one is too common.")]
@@ -57,7 +57,7 @@ impl Password {
             return Err(WeakPassword::Repeats);
         }
         if text.to_lowercase().chars().collect::<HashSet<_>>().len() < FEWEST {
-            return Err(WeakPassword::Alike);
+            return Err(WeakPassword::FewCharacters);
         }
         if is_guessable(text, email) {
             return Err(WeakPassword::Guessable);
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn it_refuses_weak_ones_with_a_sentence() {
-        use WeakPassword::{Alike, Common, Guessable, IsEmail, Long, Repeats, Short};
+        use WeakPassword::{Common, FewCharacters, Guessable, IsEmail, Long, Repeats, Short};
         for (text, why) in [
             ("short", Short),
             ("äöüäöüäöü", Short),
@@ -226,8 +226,8 @@ mod tests {
             ("ZYXWVUTSRQ", Common),
             ("qwertyuiopasdf", Common),
             ("correcthorsebatterystaple", Common),
-            ("aaaaaaaaaaab", Alike),
-            ("aAbBaAbBbBaAc", Alike),
+            ("aaaaaaaaaaab", FewCharacters),
+            ("aAbBaAbBbBaAc", FewCharacters),
             ("admin1234567", Guessable),
             ("GPU-admin-2026!", Guessable),
             ("adminadmin12", Guessable),

@@ -8,7 +8,7 @@ use serde_json::json;
 use sqlx::{Connection, PgConnection};
 
 use super::{Role, Viewer};
-use crate::audit::{self, Actor, Object, Verb};
+use crate::audit::{self, Act, Object, Verb};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, sqlx::Type)]
 #[serde(transparent)]
@@ -169,8 +169,7 @@ pub async fn add(
     db: &mut PgConnection,
     person: &NewPerson,
     password_hash: Option<&str>,
-    by: &Actor,
-    now: DateTime<Utc>,
+    act: Act<'_>,
 ) -> sqlx::Result<Added> {
     let mut tx = db.begin().await?;
     let id = sqlx::query_scalar!(
@@ -184,7 +183,7 @@ pub async fn add(
         person.name,
         person.role.as_str(),
         password_hash,
-        now,
+        act.at,
     )
     .fetch_optional(&mut *tx)
     .await?;
@@ -193,7 +192,7 @@ pub async fn add(
     set_teams(&mut tx, UserId(id), teams).await?;
     let object = Object::Person { id, email: person.email.to_string() };
     let details = json!({ "role": person.role, "teams": teams, "has_password": password_hash.is_some() });
-    audit::record(&mut tx, by, Verb::PersonAdded, &object, details, now).await?;
+    audit::record(&mut tx, act, Verb::PersonAdded, &object, details).await?;
     tx.commit().await?;
     Ok(Added::As(UserId(id)))
 }
@@ -211,12 +210,11 @@ pub async fn change_password(
     db: &mut PgConnection,
     person: &Person,
     password_hash: &str,
-    by: &Actor,
-    now: DateTime<Utc>,
+    act: Act<'_>,
 ) -> sqlx::Result<()> {
     let mut tx = db.begin().await?;
     set_password(&mut tx, person.user_id, password_hash).await?;
-    audit::record(&mut tx, by, Verb::PasswordChanged, &person.object(), json!(null), now).await?;
+    audit::record(&mut tx, act, Verb::PasswordChanged, &person.object(), json!(null)).await?;
     tx.commit().await
 }
 

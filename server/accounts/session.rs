@@ -5,7 +5,7 @@ use serde_json::json;
 use sqlx::{Connection, PgConnection};
 
 use super::{Person, Role, Secret, UserId};
-use crate::audit::{self, Actor, Verb};
+use crate::audit::{self, Act, Verb};
 
 /// A session nobody used for this long is over.
 pub const IDLE: TimeDelta = TimeDelta::days(7);
@@ -170,8 +170,7 @@ pub async fn end(
     db: &mut PgConnection,
     person: &Person,
     session_id: i64,
-    by: &Actor,
-    now: DateTime<Utc>,
+    act: Act<'_>,
 ) -> sqlx::Result<bool> {
     let mut tx = db.begin().await?;
     let ended = sqlx::query!(
@@ -185,7 +184,7 @@ pub async fn end(
         return Ok(false);
     }
     let details = json!({ "sessions_ended": 1 });
-    audit::record(&mut tx, by, Verb::SessionEnded, &person.object(), details, now).await?;
+    audit::record(&mut tx, act, Verb::SessionEnded, &person.object(), details).await?;
     tx.commit().await?;
     Ok(true)
 }
@@ -195,8 +194,7 @@ pub async fn end_others(
     db: &mut PgConnection,
     person: &Person,
     own: &Secret,
-    by: &Actor,
-    now: DateTime<Utc>,
+    act: Act<'_>,
 ) -> sqlx::Result<u64> {
     let mut tx = db.begin().await?;
     let ended = sqlx::query!(
@@ -208,7 +206,7 @@ pub async fn end_others(
     .await?
     .rows_affected();
     let details = json!({ "sessions_ended": ended });
-    audit::record(&mut tx, by, Verb::SessionEnded, &person.object(), details, now).await?;
+    audit::record(&mut tx, act, Verb::SessionEnded, &person.object(), details).await?;
     tx.commit().await?;
     Ok(ended)
 }
@@ -220,16 +218,10 @@ pub(super) async fn end_all(db: &mut PgConnection, user: UserId) -> sqlx::Result
 }
 
 /// Signs a browser out. Ending a session that is over does nothing.
-pub async fn close(
-    db: &mut PgConnection,
-    person: &Person,
-    token: &Secret,
-    by: &Actor,
-    now: DateTime<Utc>,
-) -> sqlx::Result<()> {
+pub async fn close(db: &mut PgConnection, person: &Person, token: &Secret, act: Act<'_>) -> sqlx::Result<()> {
     let mut tx = db.begin().await?;
     sqlx::query!("delete from sessions where token_hash = $1", &token.hash()[..]).execute(&mut *tx).await?;
-    audit::record(&mut tx, by, Verb::SignedOut, &person.object(), json!(null), now).await?;
+    audit::record(&mut tx, act, Verb::SignedOut, &person.object(), json!(null)).await?;
     tx.commit().await
 }
 

@@ -73,11 +73,11 @@ pub async fn complete(
     if !is_open(&mut tx, token, now).await? {
         return Ok(SetUp::LinkIsOver);
     }
-    let Added::As(id) = people::add(&mut tx, person, Some(password_hash), by, now).await? else {
+    let Added::As(id) = people::add(&mut tx, person, Some(password_hash), by.at(now)).await? else {
         return Ok(SetUp::LinkIsOver);
     };
     let object = Object::Person { id: id.0, email: person.email.to_string() };
-    audit::record(&mut tx, by, Verb::FirstAdmin, &object, json!(null), now).await?;
+    audit::record(&mut tx, by.at(now), Verb::FirstAdmin, &object, json!(null)).await?;
     sqlx::query!("delete from setup_links").execute(&mut *tx).await?;
     session::open(&mut tx, id, password_hash, opening, now).await?;
     tx.commit().await?;

@@ -99,7 +99,7 @@ async fn begin_as(
 ) -> sqlx::Result<Begun> {
     let email: String = email.trim().to_lowercase().chars().take(254).collect();
     let mut tx = db.begin().await?;
-    take_turns(&mut tx, &email, &place(address)).await?;
+    lock_attempts(&mut tx, &email, &place(address)).await?;
     let until = blocked_until(&mut tx, &email, address, now).await?;
     let account = sqlx::query_as!(
         Account,
@@ -174,7 +174,7 @@ pub async fn succeed(
     forgive(&mut tx, attempt).await?;
     let by = Actor::person(&account.email, &attempt.address);
     let details = if ended == 0 { json!(null) } else { json!({ "sessions_ended": ended }) };
-    audit::record(&mut tx, &by, Verb::SignedIn, &account.object(), details, now).await?;
+    audit::record(&mut tx, by.at(now), Verb::SignedIn, &account.object(), details).await?;
     tx.commit().await?;
     Ok(Some(account.user))
 }
@@ -206,7 +206,8 @@ pub async fn change_password(
     people::end_ways_in(&mut tx, account.user).await?;
     let tokens_revoked = if revokes_tokens { token::revoke_all(&mut tx, account.user).await? } else { 0 };
     let details = if revokes_tokens { json!({ "tokens_revoked": tokens_revoked }) } else { json!(null) };
-    audit::record(&mut tx, &attempt.actor(), Verb::PasswordChanged, &account.object(), details, now).await?;
+    audit::record(&mut tx, attempt.actor().at(now), Verb::PasswordChanged, &account.object(), details)
+        .await?;
     session::open(&mut tx, account.user, password_hash, opening, now).await?;
     tx.commit().await?;
     Ok(PasswordChange::Done { tokens_revoked })
@@ -215,7 +216,7 @@ pub async fn change_password(
 /// Writes down that an attempt did not go well. An address that nobody has is not kept: it may be a password.
 pub async fn refuse(db: &mut PgConnection, attempt: &Attempt, now: DateTime<Utc>) -> sqlx::Result<()> {
     let verb = if attempt.is_again { Verb::CurrentPasswordRefused } else { Verb::SignInRefused };
-    audit::record(db, &attempt.actor(), verb, &attempt.object(), json!(null), now).await
+    audit::record(db, attempt.actor().at(now), verb, &attempt.object(), json!(null)).await
 }
 
 /// Writes down that an attempt was blocked: one line for a pause of an account and a place, so that nobody fills the trail by
@@ -241,7 +242,7 @@ async fn record_block(
         return Ok(());
     }
     let details = json!({ "until": until });
-    audit::record(db, &attempt.actor(), Verb::SignInBlocked, &attempt.object(), details, now).await
+    audit::record(db, attempt.actor().at(now), Verb::SignInBlocked, &attempt.object(), details).await
 }
 
 impl Account {
@@ -252,7 +253,7 @@ impl Account {
 
 /// Attempts for one account or from one place are counted one after the other, or many at once would all find that
 /// few had failed. Everybody waits for the account first, then for the place, so that no two wait for each other.
-async fn take_turns(db: &mut PgConnection, email: &str, place: &str) -> sqlx::Result<()> {
+async fn lock_attempts(db: &mut PgConnection, email: &str, place: &str) -> sqlx::Result<()> {
     for (class, name) in [(LOCK_OF_EMAIL, email), (LOCK_OF_PLACE, place)] {
         sqlx::query!("select pg_advisory_xact_lock($1, hashtext($2))", class, name).execute(&mut *db).await?;
     }

@@ -6,13 +6,13 @@ use serde_json::json;
 use sqlx::{Connection, PgConnection};
 
 use super::{Person, Secret, UserId, people};
-use crate::audit::{self, Actor, Verb};
+use crate::audit::{self, Act, Verb};
 
 /// What a token begins with, so that scanners of code find one that was committed.
 const PREFIX: &str = "gpl_";
 /// "Last used" is written at most this often, so that reading does not write.
 const USED_EVERY: TimeDelta = TimeDelta::minutes(5);
-/// Names of tokens are for telling them apart.
+/// Names of tokens are for distinguishing them.
 const LONGEST_LABEL: usize = 60;
 /// Nobody needs more, and a runaway script must not fill the table.
 const MOST: i64 = 50;
@@ -85,8 +85,7 @@ pub async fn make(
     label: &str,
     valid_for: TimeDelta,
     rng: &mut (impl CryptoRng + Send),
-    by: &Actor,
-    now: DateTime<Utc>,
+    act: Act<'_>,
 ) -> sqlx::Result<Made> {
     let secret = Secret::random(rng);
     let mut tx = db.begin().await?;
@@ -105,16 +104,16 @@ pub async fn make(
         person.user_id.0,
         &secret.hash()[..],
         label,
-        now,
-        now + valid_for,
+        act.at,
+        act.at + valid_for,
     )
     .execute(&mut *tx)
     .await?;
     if made.rows_affected() == 0 {
         return Ok(Made::LabelTaken);
     }
-    let details = json!({ "token": label, "expires_at": now + valid_for });
-    audit::record(&mut tx, by, Verb::TokenMade, &person.object(), details, now).await?;
+    let details = json!({ "token": label, "expires_at": act.at + valid_for });
+    audit::record(&mut tx, act, Verb::TokenMade, &person.object(), details).await?;
     tx.commit().await?;
     Ok(Made::Token(format!("{PREFIX}{}", secret.as_str())))
 }
@@ -160,8 +159,7 @@ pub async fn revoke(
     db: &mut PgConnection,
     person: &Person,
     api_token_id: i64,
-    by: &Actor,
-    now: DateTime<Utc>,
+    act: Act<'_>,
 ) -> sqlx::Result<Option<String>> {
     let mut tx = db.begin().await?;
     let label = sqlx::query_scalar!(
@@ -173,7 +171,7 @@ pub async fn revoke(
     .await?;
     if let Some(label) = &label {
         let details = json!({ "token": label });
-        audit::record(&mut tx, by, Verb::TokenRevoked, &person.object(), details, now).await?;
+        audit::record(&mut tx, act, Verb::TokenRevoked, &person.object(), details).await?;
     }
     tx.commit().await?;
     Ok(label)
@@ -205,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_keeps_names_that_tell_tokens_apart() {
+    fn it_keeps_names_that_distinguish_tokens() {
         assert_eq!(label("  nightly\n report\u{7} ").as_deref(), Ok("nightly report"));
         assert_eq!(label(" \t"), Err(UnfitToken::NoLabel));
         assert_eq!(label(&"x".repeat(61)), Err(UnfitToken::LongLabel));

@@ -24,9 +24,9 @@ use crate::period::BillingMonth;
 pub struct MonthAllocation {
     pub month: BillingMonth,
     pub set_id: Uuid,
-    /// What counts in it, by key.
+    /// What is active in it, by key.
     pub basis_id: Uuid,
-    /// What counts in it, by owner: the sum of these parts. PostgreSQL knows how many rows each has, and reads no others.
+    /// What is active in it, by owner: the sum of these parts. PostgreSQL knows how many rows each has, and reads no others.
     pub parts: Arc<[Uuid]>,
     pub division_id: Uuid,
 }

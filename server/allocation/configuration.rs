@@ -88,7 +88,7 @@ impl Configuration {
 
     /// One month of every stretch in which the configuration stays the same: before anything begins, and from each month on
     /// in which something begins or has ended.
-    pub fn turning_points(&self) -> Vec<BillingMonth> {
+    pub fn months_of_change(&self) -> Vec<BillingMonth> {
         let mut months = BTreeSet::new();
         for entry in self.entries.values() {
             let valid = entry.months();

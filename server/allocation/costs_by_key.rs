@@ -22,7 +22,7 @@ const OF_KEY: &str = "currency, category, pricing, provider, billing_account, su
 const AMOUNTS: [&str; 6] =
     ["charges", "billed_cost", "effective_cost", "list_cost", "contracted_cost", "metered_quantity"];
 
-/// Sums what counts in a month by key, unless that was done. Answers its number.
+/// Sums what is active in a month by key, unless that was done. Answers its number.
 pub(super) async fn key_costs(
     db: &mut PgConnection,
     month: BillingMonth,

@@ -66,7 +66,7 @@ const CHARGED_DAYS: Grain = Grain { table: "charged_days", owner: CHARGED, ..DAY
 /// Those that are made from rollups; each month of a part has all.
 const GRAINS: [Grain; 4] = [COSTS, DAYS, ITEMS, ITEM_DAYS];
 
-/// Sums that exist, of what counts as well, under another mapping.
+/// Sums that exist, of what is active as well, under another mapping.
 struct Others {
     set_id: Uuid,
     parts: Vec<Uuid>,
@@ -303,7 +303,7 @@ impl Part<'_> {
         ))
     }
 
-    /// `select …` of what counts in the month by key, with what a grain is summed by.
+    /// `select …` of what is active in the month by key, with what a grain is summed by.
     fn push_rows(&self, query: &mut QueryBuilder<Postgres>, grain: &Grain) {
         let of_key = format!(
             "{IS_ACCELERATED} as is_accelerated, k.pricing = 'Owned' as is_owned, {IS_UNUSED_COMMITMENT} as is_unused"

@@ -7,6 +7,7 @@ use super::rule::Condition;
 use crate::changes;
 use crate::money::{Currency, Decimal, Money};
 use crate::period::{BillingMonth, Period};
+use crate::words::{words, written_as_str};
 
 /// The months for which an entry holds, both included; without one it is open on that side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -195,16 +196,19 @@ pub struct Hours {
     pub account: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum HoursOf {
-    /// Paid for and owned alike.
-    #[default]
-    All,
-    /// Of machines that the organization owns.
-    Owned,
-    /// Of what is rented.
-    PaidFor,
+words! {
+    /// Which hours are counted: `in_words` as data calls them, `on_page` as pages do.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum HoursOf: in_words, on_page {
+        /// Paid for and owned alike.
+        #[default]
+        All = "accelerator-hours", "GPU-hours";
+        /// Of machines that the organization owns.
+        Owned = "hours owned", "on-prem GPU-hours";
+        /// Of what is rented.
+        PaidFor = "hours paid for", "cloud GPU-hours";
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -245,13 +249,17 @@ pub enum BudgetOf {
     CostCentre(String),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum BudgetPeriod {
-    Month,
-    Quarter,
-    Year,
+words! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum BudgetPeriod: as_str {
+        Month = "month";
+        Quarter = "quarter";
+        Year = "year";
+    }
 }
+
+written_as_str!(BudgetPeriod);
 
 /// One thing in the configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -331,29 +339,9 @@ impl Split {
 }
 
 impl HoursOf {
-    pub const ALL: [Self; 3] = [Self::All, Self::Owned, Self::PaidFor];
-
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
     fn is_all(&self) -> bool {
         *self == Self::All
-    }
-
-    /// As data calls them; pages: [`HoursOf::on_page`].
-    pub fn in_words(self) -> &'static str {
-        match self {
-            Self::All => "accelerator-hours",
-            Self::Owned => "hours owned",
-            Self::PaidFor => "hours paid for",
-        }
-    }
-
-    /// As pages call them.
-    pub fn on_page(self) -> &'static str {
-        match self {
-            Self::All => "GPU-hours",
-            Self::Owned => "on-prem GPU-hours",
-            Self::PaidFor => "cloud GPU-hours",
-        }
     }
 
     /// Whether they are among these.
@@ -444,16 +432,6 @@ impl BudgetOf {
 }
 
 impl BudgetPeriod {
-    pub const ALL: [Self; 3] = [Self::Month, Self::Quarter, Self::Year];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Month => "month",
-            Self::Quarter => "quarter",
-            Self::Year => "year",
-        }
-    }
-
     /// The period of this kind that a month lies in.
     pub fn around(self, month: BillingMonth) -> Period {
         match self {

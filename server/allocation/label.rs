@@ -1,72 +1,29 @@
 //! Labels: what tags mean, and which spellings mean the same.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
 pub use crate::billing::{normalized, normalized_key};
+use crate::words::{words, written_as_str};
 
-/// What a tag can tell about a charge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Label {
-    Team,
-    Project,
-    Experiment,
-    CostCentre,
-    Environment,
-    ModelSize,
-    Workload,
-    Interruptible,
+words! {
+    /// What a tag can tell about a charge.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Label: as_str, name {
+        Team = "team", "Team";
+        Project = "project", "Project";
+        Experiment = "experiment", "Experiment";
+        CostCentre = "cost-centre", "Cost center";
+        Environment = "environment", "Environment";
+        ModelSize = "model-size", "Model size";
+        Workload = "workload", "Workload";
+        Interruptible = "interruptible", "Interruptible";
+    }
 }
 
-/// A text that names no label.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "expected team, project, experiment, cost-centre, environment, model-size, workload or interruptible"
-)]
-pub struct ParseLabelError;
+written_as_str!(Label);
 
 impl Label {
-    pub const ALL: [Self; 8] = [
-        Self::Team,
-        Self::Project,
-        Self::Experiment,
-        Self::CostCentre,
-        Self::Environment,
-        Self::ModelSize,
-        Self::Workload,
-        Self::Interruptible,
-    ];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Team => "team",
-            Self::Project => "project",
-            Self::Experiment => "experiment",
-            Self::CostCentre => "cost-centre",
-            Self::Environment => "environment",
-            Self::ModelSize => "model-size",
-            Self::Workload => "workload",
-            Self::Interruptible => "interruptible",
-        }
-    }
-
-    /// `Cost center`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Team => "Team",
-            Self::Project => "Project",
-            Self::Experiment => "Experiment",
-            Self::CostCentre => "Cost center",
-            Self::Environment => "Environment",
-            Self::ModelSize => "Model size",
-            Self::Workload => "Workload",
-            Self::Interruptible => "Interruptible",
-        }
-    }
-
     /// The tag keys that mean it until somebody says otherwise.
     pub fn usual_keys(self) -> &'static [&'static str] {
         match self {
@@ -97,20 +54,6 @@ impl Label {
             Self::Interruptible => &[("yes", &["true", "1", "y"]), ("no", &["false", "0", "n"])],
             _ => &[],
         }
-    }
-}
-
-impl fmt::Display for Label {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for Label {
-    type Err = ParseLabelError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::ALL.into_iter().find(|label| label.as_str() == text).ok_or(ParseLabelError)
     }
 }
 
@@ -219,6 +162,6 @@ mod tests {
         for label in Label::ALL {
             assert_eq!(label.to_string().parse(), Ok(label));
         }
-        assert_eq!("teams".parse::<Label>(), Err(ParseLabelError));
+        assert!("teams".parse::<Label>().is_err());
     }
 }

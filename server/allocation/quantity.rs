@@ -1,29 +1,32 @@
 //! Quantities: how many training runs, tokens or requests somebody had on a day. Shared costs can be divided by them,
 //! and they tell what a unit costs. Entering them is a version of the ledger, and what they were before is kept.
 
-use std::fmt;
-
-use chrono::{DateTime, NaiveDate, Utc};
+use chrono::NaiveDate;
 use serde::Serialize;
 use serde_json::json;
 use sqlx::{Connection, PgConnection};
 
 use super::label::normalized;
 use super::{BudgetOf, MonthConfiguration};
-use crate::audit::{self, Actor, Object, Verb};
+use crate::audit::{self, Act, Object, Verb};
 use crate::ledger;
 use crate::money::Decimal;
 use crate::period::{BillingMonth, Period};
+use crate::words::{words, written_as_str};
 
-/// What can have quantities.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, sqlx::Type)]
-#[serde(rename_all = "lowercase")]
-#[sqlx(type_name = "text", rename_all = "lowercase")]
-pub enum QuantityKind {
-    Team,
-    Project,
-    Experiment,
+words! {
+    /// What can have quantities.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, sqlx::Type)]
+    #[serde(rename_all = "lowercase")]
+    #[sqlx(type_name = "text", rename_all = "lowercase")]
+    pub enum QuantityKind: as_str {
+        Team = "team";
+        Project = "project";
+        Experiment = "experiment";
+    }
 }
+
+written_as_str!(QuantityKind);
 
 /// So many units of an owner on a day.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -51,8 +54,7 @@ pub struct Entered {
 pub async fn set_quantities(
     db: &mut PgConnection,
     quantities: &[Quantity],
-    by: &Actor,
-    now: DateTime<Utc>,
+    act: Act<'_>,
 ) -> sqlx::Result<Entered> {
     let mut tx = db.begin().await?;
     let sequence = ledger::begin_version(&mut tx).await?;
@@ -98,12 +100,12 @@ pub async fn set_quantities(
     if changed == 0 {
         return Ok(Entered { sequence: None, changed, unchanged });
     }
-    ledger::end_version(&mut tx, sequence, None, "allocation", &by.name, now).await?;
+    ledger::end_version(&mut tx, sequence, None, "allocation", &act.by.name, act.at).await?;
     let details = match quantities {
         [only] => json!(only),
         _ => json!({ "changed": changed, "unchanged": unchanged }),
     };
-    audit::record(&mut tx, by, Verb::QuantitiesSet, &Object::Other("quantities"), details, now).await?;
+    audit::record(&mut tx, act, Verb::QuantitiesSet, &Object::Other("quantities"), details).await?;
     tx.commit().await?;
     Ok(Entered { sequence: Some(sequence), changed, unchanged })
 }
@@ -115,8 +117,7 @@ pub async fn remove_quantities(
     owner: &str,
     unit: &str,
     month: BillingMonth,
-    by: &Actor,
-    now: DateTime<Utc>,
+    act: Act<'_>,
 ) -> sqlx::Result<u64> {
     let mut tx = db.begin().await?;
     let sequence = ledger::begin_version(&mut tx).await?;
@@ -137,9 +138,9 @@ pub async fn remove_quantities(
     if removed == 0 {
         return Ok(0);
     }
-    ledger::end_version(&mut tx, sequence, None, "allocation", &by.name, now).await?;
+    ledger::end_version(&mut tx, sequence, None, "allocation", &act.by.name, act.at).await?;
     let details = json!({ "removed": removed, "month": month, "kind": kind, "owner": owner, "unit": unit });
-    audit::record(&mut tx, by, Verb::QuantitiesRemoved, &Object::Other("quantities"), details, now).await?;
+    audit::record(&mut tx, act, Verb::QuantitiesRemoved, &Object::Other("quantities"), details).await?;
     tx.commit().await?;
     Ok(removed)
 }
@@ -166,19 +167,8 @@ pub async fn quantities(
 }
 
 impl QuantityKind {
-    pub const ALL: [Self; 3] = [Self::Team, Self::Project, Self::Experiment];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Team => "team",
-            Self::Project => "project",
-            Self::Experiment => "experiment",
-        }
-    }
-
     pub fn parse(text: &str) -> Option<Self> {
-        let text = normalized(text);
-        Self::ALL.into_iter().find(|kind| kind.as_str() == text)
+        normalized(text).parse().ok()
     }
 
     /// Who is meant by a name, a handle or another spelling: a handle. Experiments need no entry: there the label is
@@ -216,11 +206,5 @@ impl QuantityKind {
             Self::Project => configuration.owner_name(&BudgetOf::Project(handle.to_owned())),
             Self::Experiment => configuration.experiment_name(handle),
         }
-    }
-}
-
-impl fmt::Display for QuantityKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }

@@ -1,7 +1,6 @@
 //! Entries as rows of a sheet: what a form holds, what a CSV file holds, and what is wrong with either. Pure.
 
 use std::collections::BTreeMap;
-use std::str::FromStr;
 
 use serde::Deserialize;
 
@@ -10,22 +9,22 @@ use super::label::{handle_of, normalized};
 use crate::changes::Entry as _;
 use crate::entered_csv::{EnteredCsv, RefusedRow, unguarded};
 use crate::period::BillingMonth;
+use crate::words::{words, written_as_str};
 
-/// What is kept as a sheet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Sheet {
-    Teams,
-    Projects,
-    CostCentres,
-    Experiments,
-    Accounts,
+words! {
+    /// What is kept as a sheet: `as_str` in addresses and names of files, `name` over a list of them, `one` of one of them.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Sheet: as_str, name, one {
+        Teams = "teams", "Teams", "team";
+        Projects = "projects", "Projects", "project";
+        CostCentres = "cost-centres", "Cost centers", "cost center";
+        Experiments = "experiments", "Experiments", "experiment";
+        Accounts = "accounts", "Accounts", "account";
+    }
 }
 
-/// A text that names no sheet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected teams, projects, cost-centres, experiments or accounts")]
-pub struct ParseSheetError;
+written_as_str!(Sheet);
 
 /// A row as people write it: a text by column.
 pub type Row = BTreeMap<&'static str, String>;
@@ -52,42 +51,7 @@ fn in_row(row: usize) -> String {
 const SEPARATOR: char = ';';
 
 impl Sheet {
-    pub const ALL: [Self; 5] =
-        [Self::Teams, Self::Projects, Self::CostCentres, Self::Experiments, Self::Accounts];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Teams => "teams",
-            Self::Projects => "projects",
-            Self::CostCentres => "cost-centres",
-            Self::Experiments => "experiments",
-            Self::Accounts => "accounts",
-        }
-    }
-
-    /// `Cost centers`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Teams => "Teams",
-            Self::Projects => "Projects",
-            Self::CostCentres => "Cost centers",
-            Self::Experiments => "Experiments",
-            Self::Accounts => "Accounts",
-        }
-    }
-
-    /// `cost centre`.
-    pub fn one(self) -> &'static str {
-        match self {
-            Self::Teams => "team",
-            Self::Projects => "project",
-            Self::CostCentres => "cost center",
-            Self::Experiments => "experiment",
-            Self::Accounts => "account",
-        }
-    }
-
-    /// In the order of files and forms. The first, with the first month, tells rows apart.
+    /// In the order of files and forms. The first, with the first month, distinguishes rows.
     pub fn columns(self) -> &'static [&'static str] {
         match self {
             Self::Teams => {
@@ -299,7 +263,7 @@ impl Sheet {
     }
 }
 
-/// What tells one row of a sheet from another: the handle, and the first month.
+/// What distinguishes one row of a sheet from another: the handle, and the first month.
 pub fn identity(entry: &Entry) -> (String, Option<BillingMonth>) {
     let handle = match entry {
         Entry::Team(it) => &it.handle,
@@ -312,20 +276,6 @@ pub fn identity(entry: &Entry) -> (String, Option<BillingMonth>) {
         _ => return (entry.title(), None),
     };
     (handle.clone(), entry.months().first)
-}
-
-impl FromStr for Sheet {
-    type Err = ParseSheetError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::ALL.into_iter().find(|sheet| sheet.as_str() == text).ok_or(ParseSheetError)
-    }
-}
-
-impl std::fmt::Display for Sheet {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.as_str())
-    }
 }
 
 #[cfg(test)]

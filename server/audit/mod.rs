@@ -45,25 +45,36 @@ impl Actor {
     pub fn on_behalf_of(name: &str) -> Self {
         Self { name: name.to_owned(), address: None }
     }
+
+    /// What they do at a time.
+    pub fn at(&self, at: DateTime<Utc>) -> Act<'_> {
+        Act { by: self, at }
+    }
+}
+
+/// Who does something, and when: what every verb that writes is told. Made by [`Actor::at`].
+#[derive(Clone, Copy, Debug)]
+pub struct Act<'a> {
+    pub by: &'a Actor,
+    pub at: DateTime<Utc>,
 }
 
 /// Writes a line. `details` is an object of small values, what was before and after among them; or null.
 pub async fn record(
     db: &mut PgConnection,
-    actor: &Actor,
+    act: Act<'_>,
     verb: Verb,
     object: &Object,
     details: Value,
-    now: DateTime<Utc>,
 ) -> sqlx::Result<()> {
     let (kind, id, name) = object.parts();
     let details = if details.is_null() { Value::Object(serde_json::Map::new()) } else { details };
     sqlx::query!(
         "insert into audit_log (happened_at, actor, address, verb, object_kind, object_id, object_name, details)
          values ($1, $2, $3, $4, $5, $6, $7, $8)",
-        now,
-        actor.name,
-        actor.address,
+        act.at,
+        act.by.name,
+        act.by.address,
         verb.as_str(),
         kind,
         id,

@@ -1,97 +1,77 @@
 //! What can be done. The words are stored and filtered by: they stay as they are.
 
-macro_rules! verbs {
-    ($($name:ident = $word:literal, $sentence:literal;)+) => {
-        /// Something that writes. What stands before the dot is its kind.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Verb {
-            $(#[doc = $sentence] $name,)+
-        }
+use crate::words::{words, written_as_str};
 
-        impl Verb {
-            pub const ALL: &[Self] = &[$(Self::$name),+];
-
-            /// The stored word.
-            pub fn as_str(self) -> &'static str {
-                match self { $(Self::$name => $word),+ }
-            }
-
-            /// What it means, for a person.
-            pub fn meaning(self) -> &'static str {
-                match self { $(Self::$name => $sentence),+ }
-            }
-        }
-    };
+words! {
+    /// Something that writes. What stands before the dot is its kind; `meaning` is for a person.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Verb: as_str, meaning {
+        SignedIn = "sign_in.accepted", "signed in";
+        SignInRefused = "sign_in.refused", "sign-in refused";
+        SignInBlocked = "sign_in.blocked", "sign-in blocked after too many failures";
+        CurrentPasswordRefused = "sign_in.password_refused", "current password refused";
+        SignedOut = "sign_in.ended", "signed out";
+        FirstAdmin = "person.first_admin", "first administrator";
+        PersonAdded = "person.added", "added";
+        PersonChanged = "person.changed", "changed";
+        PersonDisabled = "person.disabled", "disabled";
+        PersonEnabled = "person.enabled", "enabled";
+        PersonSignedOut = "person.signed_out", "signed out everywhere";
+        LinkMade = "person.link_made", "password link made";
+        PasswordSet = "person.password_set", "password chosen through a link";
+        PasswordChanged = "person.password_changed", "password changed";
+        SessionEnded = "person.session_ended", "session ended";
+        TokenMade = "token.made", "token made";
+        TokenRevoked = "token.revoked", "token revoked";
+        ImportUploaded = "import.uploaded", "files uploaded";
+        ImportCancelled = "import.cancelled", "upload canceled";
+        ImportRetried = "import.retried", "upload tried again";
+        DeliveryPublished = "delivery.published", "published";
+        DeliveryReplaced = "delivery.replaced", "replaced earlier import";
+        DeliveryAdded = "delivery.added", "added to earlier import";
+        DeliveryExplained = "delivery.explained", "gave reason for smaller month";
+        DeliveryDiscarded = "delivery.discarded", "discarded";
+        DeliveryLoadedAgain = "delivery.loaded_again", "asked to restore rows";
+        ArchivingSet = "storage.archiving_set", "archiving of imports changed";
+        ImportsArchived = "storage.archived", "inactive imports archived";
+        FilesRemoved = "storage.files_removed", "files of archived imports removed";
+        ImportLimitsSet = "import.limits_set", "limits of imports changed";
+        RatesSet = "rates.set", "exchange rates set";
+        RateRemoved = "rates.removed", "exchange rate removed";
+        ReportingCurrencySet = "rates.reporting_currency_set", "reporting currency chosen";
+        InvoiceEntered = "invoice.entered", "invoice entered";
+        InvoiceRemoved = "invoice.removed", "invoice removed";
+        ChangeDrafted = "allocation.drafted", "allocation change drafted";
+        ChangeProposed = "allocation.proposed", "allocation change proposed";
+        ChangeApplied = "allocation.applied", "allocation change applied";
+        ChangeUndone = "allocation.undone", "allocation change undone";
+        ChangeDiscarded = "allocation.discarded", "allocation change discarded";
+        QuantitiesSet = "allocation.quantities_set", "quantities entered";
+        QuantitiesRemoved = "allocation.quantities_removed", "quantities removed";
+        AssetRegisterChanged = "register.changed", "asset register changed";
+        AssetRegisterProposed = "register.proposed", "asset register change proposed";
+        AssetRegisterUndone = "register.undone", "asset register change undone";
+        AssetRegisterDiscarded = "register.discarded", "asset register change discarded";
+        ClusterPublished = "register.published", "months of a cluster published";
+        ScenarioMade = "scenario.made", "scenario made";
+        ScenarioSaved = "scenario.saved", "version of a scenario saved";
+        ScenarioShared = "scenario.shared", "scenario shared";
+        ScenarioUnshared = "scenario.unshared", "scenario no longer shared";
+        ScenarioRemoved = "scenario.removed", "scenario removed";
+        ScenarioBroughtBack = "scenario.brought_back", "scenario brought back";
+        PricesImported = "prices.imported", "file of prices imported";
+        PricesProposed = "prices.proposed", "price change proposed";
+        PricesChanged = "prices.changed", "prices changed";
+        PricesUndone = "prices.undone", "price change undone";
+        PricesDiscarded = "prices.discarded", "price change discarded";
+        DeliveryUndone = "delivery.undone", "undone";
+    }
 }
 
-verbs! {
-    SignedIn = "sign_in.accepted", "signed in";
-    SignInRefused = "sign_in.refused", "sign-in refused";
-    SignInBlocked = "sign_in.blocked", "sign-in blocked after too many failures";
-    CurrentPasswordRefused = "sign_in.password_refused", "current password refused";
-    SignedOut = "sign_in.ended", "signed out";
-    FirstAdmin = "person.first_admin", "first administrator";
-    PersonAdded = "person.added", "added";
-    PersonChanged = "person.changed", "changed";
-    PersonDisabled = "person.disabled", "disabled";
-    PersonEnabled = "person.enabled", "enabled";
-    PersonSignedOut = "person.signed_out", "signed out everywhere";
-    LinkMade = "person.link_made", "password link made";
-    PasswordSet = "person.password_set", "password chosen through a link";
-    PasswordChanged = "person.password_changed", "password changed";
-    SessionEnded = "person.session_ended", "session ended";
-    TokenMade = "token.made", "token made";
-    TokenRevoked = "token.revoked", "token revoked";
-    ImportUploaded = "import.uploaded", "files uploaded";
-    ImportCancelled = "import.cancelled", "upload canceled";
-    ImportRetried = "import.retried", "upload tried again";
-    DeliveryPublished = "delivery.published", "published";
-    DeliveryReplaced = "delivery.replaced", "replaced earlier import";
-    DeliveryAdded = "delivery.added", "added to earlier import";
-    DeliveryExplained = "delivery.explained", "gave reason for smaller month";
-    DeliveryDiscarded = "delivery.discarded", "discarded";
-    DeliveryLoadedAgain = "delivery.loaded_again", "asked to restore rows";
-    ArchivingSet = "storage.archiving_set", "archiving of imports changed";
-    ImportsArchived = "storage.archived", "inactive imports archived";
-    FilesRemoved = "storage.files_removed", "files of archived imports removed";
-    ImportLimitsSet = "import.limits_set", "limits of imports changed";
-    RatesSet = "rates.set", "exchange rates set";
-    RateRemoved = "rates.removed", "exchange rate removed";
-    ReportingCurrencySet = "rates.reporting_currency_set", "reporting currency chosen";
-    InvoiceEntered = "invoice.entered", "invoice entered";
-    InvoiceRemoved = "invoice.removed", "invoice removed";
-    ChangeDrafted = "allocation.drafted", "allocation change drafted";
-    ChangeProposed = "allocation.proposed", "allocation change proposed";
-    ChangeApplied = "allocation.applied", "allocation change applied";
-    ChangeUndone = "allocation.undone", "allocation change undone";
-    ChangeDiscarded = "allocation.discarded", "allocation change discarded";
-    QuantitiesSet = "allocation.quantities_set", "quantities entered";
-    QuantitiesRemoved = "allocation.quantities_removed", "quantities removed";
-    AssetRegisterChanged = "register.changed", "asset register changed";
-    AssetRegisterProposed = "register.proposed", "asset register change proposed";
-    AssetRegisterUndone = "register.undone", "asset register change undone";
-    AssetRegisterDiscarded = "register.discarded", "asset register change discarded";
-    ClusterPublished = "register.published", "months of a cluster published";
-    ScenarioMade = "scenario.made", "scenario made";
-    ScenarioSaved = "scenario.saved", "version of a scenario saved";
-    ScenarioShared = "scenario.shared", "scenario shared";
-    ScenarioUnshared = "scenario.unshared", "scenario no longer shared";
-    ScenarioRemoved = "scenario.removed", "scenario removed";
-    ScenarioBroughtBack = "scenario.brought_back", "scenario brought back";
-    PricesImported = "prices.imported", "file of prices imported";
-    PricesProposed = "prices.proposed", "price change proposed";
-    PricesChanged = "prices.changed", "prices changed";
-    PricesUndone = "prices.undone", "price change undone";
-    PricesDiscarded = "prices.discarded", "price change discarded";
-    DeliveryUndone = "delivery.undone", "undone";
-}
+// A stored word may be of a version that knew more.
+written_as_str!(Verb);
 
 impl Verb {
-    /// The verb of a stored word. `None` for one of a version that knew more.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|verb| verb.as_str() == word)
-    }
-
     /// `delivery` of `delivery.undone`.
     pub fn kind(self) -> &'static str {
         self.as_str().split('.').next().unwrap_or_default()
@@ -104,7 +84,7 @@ mod tests {
 
     #[test]
     fn its_words_are_a_kind_and_a_past_tense_and_each_stands_once() {
-        let mut words: Vec<_> = Verb::ALL.iter().map(|verb| verb.as_str()).collect();
+        let mut words = Verb::ALL.map(Verb::as_str).to_vec();
         for word in &words {
             assert_eq!(word.matches('.').count(), 1, "{word}");
             assert!(word.bytes().all(|b| b.is_ascii_lowercase() || matches!(b, b'.' | b'_')), "{word}");
@@ -112,7 +92,7 @@ mod tests {
         words.sort_unstable();
         words.dedup();
         assert_eq!(words.len(), Verb::ALL.len());
-        assert_eq!(Verb::parse("delivery.undone"), Some(Verb::DeliveryUndone));
+        assert_eq!("delivery.undone".parse(), Ok(Verb::DeliveryUndone));
         assert_eq!(Verb::DeliveryUndone.kind(), "delivery");
     }
 }

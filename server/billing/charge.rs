@@ -2,67 +2,48 @@
 
 use crate::money::Decimal;
 use crate::period::{BillingMonth, ChargePeriod};
+use crate::words::words;
 
-/// FOCUS ChargeCategory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum ChargeCategory {
-    #[default]
-    Usage,
-    Purchase,
-    Tax,
-    Credit,
-    Adjustment,
+words! {
+    /// FOCUS ChargeCategory.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum ChargeCategory: as_str {
+        #[default]
+        Usage = "Usage";
+        Purchase = "Purchase";
+        Tax = "Tax";
+        Credit = "Credit";
+        Adjustment = "Adjustment";
+    }
 }
 
 impl ChargeCategory {
-    pub const ALL: [Self; 5] = [Self::Usage, Self::Purchase, Self::Tax, Self::Credit, Self::Adjustment];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Usage => "Usage",
-            Self::Purchase => "Purchase",
-            Self::Tax => "Tax",
-            Self::Credit => "Credit",
-            Self::Adjustment => "Adjustment",
-        }
-    }
-
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|category| category.as_str().eq_ignore_ascii_case(text))
     }
 }
 
-/// FOCUS PricingCategory. `Dynamic` is spot. `None` on charges that have no price (tax, credits).
-///
-/// `Owned` is no word of FOCUS, which knows only what somebody sells: it is what an organization has of its own, machines
-/// and all that they cost. Files state it beside FOCUS' `Other`, in a column `x_PricingCategory`. Hours of such machines are
-/// on-prem GPU-hours and not cloud GPU-hours.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum PricingCategory {
-    #[default]
-    None,
-    Standard,
-    Committed,
-    Dynamic,
-    Other,
-    Owned,
+words! {
+    /// FOCUS PricingCategory. `Dynamic` is spot. `None` on charges that have no price (tax, credits).
+    ///
+    /// `Owned` is no word of FOCUS, which knows only what somebody sells: it is what an organization has of its own, machines
+    /// and all that they cost. Files state it beside FOCUS' `Other`, in a column `x_PricingCategory`. Hours of such machines are
+    /// on-prem GPU-hours and not cloud GPU-hours.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum PricingCategory: as_str {
+        #[default]
+        None = "";
+        Standard = "Standard";
+        Committed = "Committed";
+        Dynamic = "Dynamic";
+        Other = "Other";
+        Owned = "Owned";
+    }
 }
 
 impl PricingCategory {
     /// Those that FOCUS knows.
     pub const OF_FOCUS: [Self; 5] = [Self::None, Self::Standard, Self::Committed, Self::Dynamic, Self::Other];
-
-    /// The FOCUS word where there is one; empty for [`Self::None`].
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "",
-            Self::Standard => "Standard",
-            Self::Committed => "Committed",
-            Self::Dynamic => "Dynamic",
-            Self::Other => "Other",
-            Self::Owned => "Owned",
-        }
-    }
 
     /// A word of FOCUS.
     pub fn parse(text: &str) -> Option<Self> {

@@ -1,4 +1,4 @@
-//! What tells the rows of an export from one another.
+//! What distinguishes the rows of an export.
 
 use super::Export;
 

@@ -1,14 +1,14 @@
 //! What people do with a change: draft it, propose it, apply it, discard it, undo it. Applying and undoing each make a version of
 //! the document; a draft and a proposal change nothing.
 
-use chrono::{DateTime, Duration, Utc};
+use chrono::Duration;
 use serde_json::{Value, json};
 use sqlx::types::Json;
 use sqlx::{Connection, PgConnection};
 
 use super::document::write;
 use super::{About, Change, Document, Edit as _, Kind, Problem, Status, find};
-use crate::audit::{self, Actor};
+use crate::audit::{self, Act};
 use crate::compute::{self, compute};
 
 /// So long what was read from a file waits for whoever sent it.
@@ -45,8 +45,7 @@ pub async fn draft<D: Document>(
     edits: Vec<D::Edit>,
     report: Option<&Value>,
     about: impl Into<About<'_>>,
-    by: &Actor,
-    now: DateTime<Utc>,
+    act: Act<'_>,
 ) -> sqlx::Result<Outcome> {
     let edits = that_change_something::<D>(edits);
     // What a file has besides is worth a look, even where nothing of it changes anything.
@@ -62,18 +61,16 @@ pub async fn draft<D: Document>(
         return Ok(Outcome::Refused(problems));
     }
     if let Some(report) = report
-        && let Some(same) = same_file::<D>(&mut tx, &edits, report, about, by, now).await?
+        && let Some(same) = same_file::<D>(&mut tx, &edits, report, about, act).await?
     {
         tx.commit().await?;
         return Ok(Outcome::Waits(same));
     }
     let new = New { status: Status::Draft, report, is_proposed: false };
-    let id = insert::<D>(&mut tx, &edits, new, about, by, now).await?;
-    let decision =
-        Decision { kind: D::KIND, change: id, summary: about.summary, reason: about.reason, by, now };
+    let decision = insert::<D>(&mut tx, &edits, new, about, act).await?;
     decision.record(&mut tx, Status::Draft, json!({ "entries": edits.len() })).await?;
     tx.commit().await?;
-    Ok(Outcome::Waits(id))
+    Ok(Outcome::Waits(decision.change))
 }
 
 /// Hands a draft to whoever decides, with the reason for it.
@@ -81,8 +78,7 @@ pub async fn propose<D: Document>(
     db: &mut PgConnection,
     id: i64,
     reason: Option<&str>,
-    by: &Actor,
-    now: DateTime<Utc>,
+    act: Act<'_>,
 ) -> sqlx::Result<Outcome> {
     let mut tx = db.begin().await?;
     let Some(change) = locked::<D>(&mut tx, id, |status| status == Status::Draft).await? else {
@@ -101,12 +97,12 @@ pub async fn propose<D: Document>(
          where kind = $1 and change_id = $2",
         D::KIND as Kind,
         id,
-        now,
+        act.at,
         reason,
     )
     .execute(&mut *tx)
     .await?;
-    let decision = Decision { kind: D::KIND, change: id, summary: &change.outline.summary, reason, by, now };
+    let decision = Decision { kind: D::KIND, change: id, summary: &change.outline.summary, reason, act };
     decision.record(&mut tx, Status::Proposed, json!({})).await?;
     tx.commit().await?;
     Ok(Outcome::Waits(id))
@@ -118,8 +114,7 @@ pub async fn change<D: Document>(
     edits: Vec<D::Edit>,
     about: impl Into<About<'_>>,
     right: Right,
-    by: &Actor,
-    now: DateTime<Utc>,
+    act: Act<'_>,
 ) -> sqlx::Result<Outcome> {
     let edits = that_change_something::<D>(edits);
     if edits.is_empty() {
@@ -132,18 +127,16 @@ pub async fn change<D: Document>(
         return Ok(refusal);
     }
     let new = New { status: Status::Proposed, report: None, is_proposed: right == Right::Propose };
-    let id = insert::<D>(&mut tx, &edits, new, about, by, now).await?;
-    let decision =
-        Decision { kind: D::KIND, change: id, summary: about.summary, reason: about.reason, by, now };
+    let decision = insert::<D>(&mut tx, &edits, new, about, act).await?;
     let outcome = match right {
         Right::Propose => {
             decision.record(&mut tx, Status::Proposed, json!({})).await?;
-            Outcome::Waits(id)
+            Outcome::Waits(decision.change)
         }
         Right::Apply => {
             write::<D>(&mut tx, &edits, version).await?;
             decision.apply(&mut tx, version).await?;
-            Outcome::At { change: id, version }
+            Outcome::At { change: decision.change, version }
         }
     };
     tx.commit().await?;
@@ -155,8 +148,7 @@ pub async fn apply<D: Document>(
     db: &mut PgConnection,
     id: i64,
     reason: Option<&str>,
-    by: &Actor,
-    now: DateTime<Utc>,
+    act: Act<'_>,
 ) -> sqlx::Result<Outcome> {
     let mut tx = db.begin().await?;
     let version = D::KIND.begin(&mut tx).await?;
@@ -170,7 +162,7 @@ pub async fn apply<D: Document>(
         return Ok(refusal);
     }
     write::<D>(&mut tx, &change.edits, version).await?;
-    let decision = Decision { kind: D::KIND, change: id, summary: &change.outline.summary, reason, by, now };
+    let decision = Decision { kind: D::KIND, change: id, summary: &change.outline.summary, reason, act };
     decision.apply(&mut tx, version).await?;
     tx.commit().await?;
     Ok(Outcome::At { change: id, version })
@@ -182,8 +174,7 @@ pub async fn undo<D: Document>(
     db: &mut PgConnection,
     id: i64,
     reason: Option<&str>,
-    by: &Actor,
-    now: DateTime<Utc>,
+    act: Act<'_>,
 ) -> sqlx::Result<Outcome> {
     let mut tx = db.begin().await?;
     let version = D::KIND.begin(&mut tx).await?;
@@ -207,13 +198,13 @@ pub async fn undo<D: Document>(
         D::KIND as Kind,
         id,
         version,
-        now,
-        by.name,
+        act.at,
+        act.by.name,
         reason,
     )
     .execute(&mut *tx)
     .await?;
-    let decision = Decision { kind: D::KIND, change: id, summary: &summary, reason, by, now };
+    let decision = Decision { kind: D::KIND, change: id, summary: &summary, reason, act };
     decision.end(&mut tx, Status::Undone, version).await?;
     tx.commit().await?;
     Ok(Outcome::At { change: id, version })
@@ -225,8 +216,7 @@ pub async fn discard(
     kind: Kind,
     id: i64,
     reason: Option<&str>,
-    by: &Actor,
-    now: DateTime<Utc>,
+    act: Act<'_>,
 ) -> sqlx::Result<bool> {
     let mut tx = db.begin().await?;
     // Who applies it at the same moment holds its row.
@@ -237,13 +227,13 @@ pub async fn discard(
         kind as Kind,
         id,
         reason,
-        now,
-        by.name,
+        act.at,
+        act.by.name,
     )
     .fetch_optional(&mut *tx)
     .await?;
     let Some(summary) = summary else { return Ok(false) };
-    let decision = Decision { kind, change: id, summary: &summary, reason, by, now };
+    let decision = Decision { kind, change: id, summary: &summary, reason, act };
     decision.record(&mut tx, Status::Discarded, json!({})).await?;
     tx.commit().await?;
     Ok(true)
@@ -260,15 +250,12 @@ pub async fn wrote<D: Document>(
     tx: &mut PgConnection,
     version: i64,
     about: About<'_>,
-    by: &Actor,
-    now: DateTime<Utc>,
+    act: Act<'_>,
 ) -> sqlx::Result<i64> {
     let new = New { status: Status::Proposed, report: None, is_proposed: false };
-    let id = insert::<D>(&mut *tx, &[], new, about, by, now).await?;
-    let decision =
-        Decision { kind: D::KIND, change: id, summary: about.summary, reason: about.reason, by, now };
+    let decision = insert::<D>(&mut *tx, &[], new, about, act).await?;
     decision.apply(tx, version).await?;
-    Ok(id)
+    Ok(decision.change)
 }
 
 fn that_change_something<D: Document>(edits: Vec<D::Edit>) -> Vec<D::Edit> {
@@ -311,13 +298,12 @@ async fn same_file<D: Document>(
     edits: &[D::Edit],
     report: &Value,
     about: About<'_>,
-    by: &Actor,
-    now: DateTime<Utc>,
+    act: Act<'_>,
 ) -> sqlx::Result<Option<i64>> {
     sqlx::query!(
         "delete from changes where kind = $1 and status = 'draft' and report is not null and made_at < $2",
         D::KIND as Kind,
-        now - Duration::days(FILE_DAYS),
+        act.at - Duration::days(FILE_DAYS),
     )
     .execute(&mut *tx)
     .await?;
@@ -326,7 +312,7 @@ async fn same_file<D: Document>(
          where kind = $1 and status = 'draft' and made_by = $2 and summary = $3 and edits = $4 and report = $5
          order by change_id desc limit 1",
         D::KIND as Kind,
-        by.name,
+        act.by.name,
         about.summary,
         Json(edits) as _,
         report,
@@ -344,30 +330,31 @@ struct New<'a> {
     is_proposed: bool,
 }
 
-async fn insert<D: Document>(
+/// Writes a change down, for what is decided about it.
+async fn insert<'a, D: Document>(
     tx: &mut PgConnection,
     edits: &[D::Edit],
     New { status, report, is_proposed }: New<'_>,
-    about: About<'_>,
-    by: &Actor,
-    now: DateTime<Utc>,
-) -> sqlx::Result<i64> {
-    sqlx::query_scalar!(
+    About { summary, reason }: About<'a>,
+    act: Act<'a>,
+) -> sqlx::Result<Decision<'a>> {
+    let change = sqlx::query_scalar!(
         "insert into changes (kind, status, summary, reason, edits, report, made_at, made_by, proposed_at)
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
          returning change_id",
         D::KIND as Kind,
         status as Status,
-        about.summary,
-        about.reason,
+        summary,
+        reason,
         Json(edits) as _,
         report,
-        now,
-        by.name,
-        is_proposed.then_some(now),
+        act.at,
+        act.by.name,
+        is_proposed.then_some(act.at),
     )
     .fetch_one(tx)
-    .await
+    .await?;
+    Ok(Decision { kind: D::KIND, change, summary, reason, act })
 }
 
 /// What somebody decided about a change, as the trail has it.
@@ -376,8 +363,7 @@ struct Decision<'a> {
     change: i64,
     summary: &'a str,
     reason: Option<&'a str>,
-    by: &'a Actor,
-    now: DateTime<Utc>,
+    act: Act<'a>,
 }
 
 impl Decision<'_> {
@@ -390,8 +376,8 @@ impl Decision<'_> {
             self.kind as Kind,
             self.change,
             self.reason,
-            self.now,
-            self.by.name,
+            self.act.at,
+            self.act.by.name,
             version,
         )
         .execute(&mut *db)
@@ -400,7 +386,7 @@ impl Decision<'_> {
     }
 
     async fn end(&self, db: &mut PgConnection, status: Status, version: i64) -> sqlx::Result<()> {
-        self.kind.end(&mut *db, version, &self.by.name, self.now).await?;
+        self.kind.end(&mut *db, version, self.act).await?;
         self.record(db, status, json!({ self.kind.version_name(): version })).await
     }
 
@@ -408,6 +394,6 @@ impl Decision<'_> {
         details["summary"] = self.summary.into();
         details["reason"] = self.reason.into();
         let (verb, object) = (self.kind.verb(status), self.kind.object(self.change));
-        audit::record(db, self.by, verb, &object, details, self.now).await
+        audit::record(db, self.act, verb, &object, details).await
     }
 }

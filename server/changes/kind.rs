@@ -1,41 +1,28 @@
 //! What a change can be of, and where its versions come from.
 
-use std::fmt;
-
-use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use sqlx::PgConnection;
 
 use super::Status;
-use crate::audit::{Object, Verb};
+use crate::audit::{Act, Object, Verb};
 use crate::ledger;
+use crate::words::{words, written_as_str};
 
-/// A document that people change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, sqlx::Type)]
-#[serde(rename_all = "kebab-case")]
-#[sqlx(type_name = "text", rename_all = "kebab-case")]
-pub enum Kind {
-    Allocation,
-    AssetRegister,
-    Prices,
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+words! {
+    /// A document that people change.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, sqlx::Type)]
+    #[serde(rename_all = "kebab-case")]
+    #[sqlx(type_name = "text", rename_all = "kebab-case")]
+    pub enum Kind: as_str {
+        Allocation = "allocation";
+        AssetRegister = "asset-register";
+        Prices = "prices";
     }
 }
+
+written_as_str!(Kind);
 
 impl Kind {
-    /// As addresses and the database say.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Allocation => "allocation",
-            Self::AssetRegister => "asset-register",
-            Self::Prices => "prices",
-        }
-    }
-
     /// The version that holds now.
     pub async fn version(self, db: &mut PgConnection) -> sqlx::Result<i64> {
         match self {
@@ -65,15 +52,11 @@ impl Kind {
     }
 
     /// The version that was begun holds.
-    pub(super) async fn end(
-        self,
-        db: &mut PgConnection,
-        version: i64,
-        by: &str,
-        now: DateTime<Utc>,
-    ) -> sqlx::Result<()> {
+    pub(super) async fn end(self, db: &mut PgConnection, version: i64, act: Act<'_>) -> sqlx::Result<()> {
         match self {
-            Self::Allocation => ledger::end_version(db, version, None, "allocation", by, now).await,
+            Self::Allocation => {
+                ledger::end_version(db, version, None, "allocation", &act.by.name, act.at).await
+            }
             Self::AssetRegister | Self::Prices => {
                 sqlx::query!("update documents set version = $2 where kind = $1", self as Self, version)
                     .execute(db)

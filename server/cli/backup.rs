@@ -14,7 +14,7 @@ use crate::clock;
 use crate::command_output::say;
 use crate::store::Store;
 
-const TELL: Duration = Duration::from_millis(500);
+const REPORT_EVERY: Duration = Duration::from_millis(500);
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -53,9 +53,9 @@ pub async fn watched<T>(
     is_quiet: bool,
 ) -> anyhow::Result<T> {
     let is_watched = !is_quiet && io::stderr().is_terminal();
-    let telling = async {
+    let reporting = async {
         loop {
-            tokio::time::sleep(TELL).await;
+            tokio::time::sleep(REPORT_EVERY).await;
             if is_watched {
                 let _ = write!(io::stderr(), "\r{} {what} ", megabytes(progress.bytes()));
             }
@@ -64,7 +64,7 @@ pub async fn watched<T>(
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let done = tokio::select! {
         done = work => done,
-        () = telling => unreachable!("it has no end"),
+        () = reporting => unreachable!("it has no end"),
         _ = terminate.recv() => Err(anyhow!("interrupted; nothing is left of it")),
         _ = interrupt.recv() => Err(anyhow!("interrupted; nothing is left of it")),
     };

@@ -125,10 +125,10 @@ async fn set_exchange_rates(session: &Session, demonstration: &Demonstration) ->
         "invented for the demonstration".clone_into(&mut rate.source);
     }
     let mut db = session.pool.acquire().await?;
-    exchange::set(&mut db, &rates, &session.by, clock::now()).await?;
+    exchange::set(&mut db, &rates, session.by.at(clock::now())).await?;
     if exchange::chosen_reporting_currency(&mut db).await?.is_none() {
         let dollars = Currency::exactly("USD");
-        exchange::set_reporting_currency(&mut db, Some(&dollars), &session.by, clock::now()).await?;
+        exchange::set_reporting_currency(&mut db, Some(&dollars), session.by.at(clock::now())).await?;
     }
     Ok(())
 }
@@ -143,7 +143,7 @@ async fn write_configuration(session: &Session, demonstration: &Demonstration) -
     let edits = changes::additions(&mut db, demonstration.configuration()).await?;
     let summary = "The organization, its rules and its budgets";
     let now = clock::now();
-    match changes::change::<Configuration>(&mut db, edits, summary, Right::Apply, &session.by, now).await? {
+    match changes::change::<Configuration>(&mut db, edits, summary, Right::Apply, session.by.at(now)).await? {
         Outcome::At { .. } => Ok(()),
         other => bail!("the allocation rules of the demonstration was not taken: {other:?}"),
     }
@@ -202,7 +202,7 @@ async fn enter_invoices(session: &Session, demonstration: &Demonstration) -> any
         }
         let number = format!("{}-{}", line.billing_account, line.month);
         let invoice = NewInvoice { scope_id: line.scope_id, number, total };
-        ledger::enter_invoice(&mut db, &invoice, &session.by, clock::now()).await?;
+        ledger::enter_invoice(&mut db, &invoice, session.by.at(clock::now())).await?;
     }
     Ok(())
 }
@@ -218,7 +218,8 @@ async fn happen(session: &Session, happening: Happening) -> anyhow::Result<u64> 
                 return Ok(0);
             }
             let edits = changes::additions(&mut db, entries).await?;
-            changes::change::<AssetRegister>(&mut db, edits, &summary, Right::Apply, &session.by, at).await?
+            changes::change::<AssetRegister>(&mut db, edits, &summary, Right::Apply, session.by.at(at))
+                .await?
         }
         ClusterNews::Read { summary, readings } => {
             let mut meters = Vec::new();
@@ -231,7 +232,7 @@ async fn happen(session: &Session, happening: Happening) -> anyhow::Result<u64> 
             if onprem::meters_read(&mut db, &ids).await?.iter().any(|read| Some(read.last) >= last) {
                 return Ok(0);
             }
-            onprem::take_readings(&mut db, &meters, &summary, &session.by, at).await?
+            onprem::take_readings(&mut db, &meters, &summary, session.by.at(at)).await?
         }
         ClusterNews::Published(month) => {
             drop(db);
@@ -259,7 +260,7 @@ async fn publish(session: &Session, month: BillingMonth, at: DateTime<Utc>) -> a
     let batch_id = Uuid::new_v4();
     onprem::note_submitted(&mut tx, (CLUSTER, revision), (&it, &made), batch_id, FINANCE, at).await?;
     let details = json!({ "cluster": CLUSTER, "months": [month] });
-    audit::record(&mut tx, &session.by, Verb::ClusterPublished, &Object::Batch(batch_id), details, at)
+    audit::record(&mut tx, session.by.at(at), Verb::ClusterPublished, &Object::Batch(batch_id), details)
         .await?;
     tx.commit().await?;
     drop(db);
@@ -351,11 +352,11 @@ async fn accounts(db: &mut PgConnection) -> anyhow::Result<Vec<Account>> {
             Password::choose(&text, &email).map_err(|why| anyhow::anyhow!("{why}"))?.hash(&mut dice).await?;
         let email = Email::parse(&email).context("that is no e-mail address")?;
         let person = NewPerson { email, name: None, role, teams };
-        if people::add(db, &person, Some(&hash), &by, clock::now()).await? == Added::EmailTaken {
+        if people::add(db, &person, Some(&hash), by.at(clock::now())).await? == Added::EmailTaken {
             let known = people::list(db).await?;
             let known = known.iter().find(|known| known.email.eq_ignore_ascii_case(person.email.as_str()));
             let known = known.context("an account was removed just now")?;
-            people::change_password(db, known, &hash, &by, clock::now()).await?;
+            people::change_password(db, known, &hash, by.at(clock::now())).await?;
         }
         accounts.push(Account { role, teams: person.teams, email: person.email.to_string(), password: text });
     }

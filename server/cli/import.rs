@@ -89,15 +89,7 @@ fn outcome(reports: &[Report]) -> Done {
 
 fn print(report: &Report) -> io::Result<()> {
     let files: Vec<&str> = report.files.iter().map(|file| file.file.as_str()).collect();
-    let status = match report.status {
-        Status::Loaded => "loaded",
-        Status::Duplicate => "duplicate",
-        Status::Refused => "refused",
-        Status::Failed => "failed",
-        Status::Waiting => "waiting",
-        Status::Cancelled => "cancelled",
-    };
-    say!("{}: {status}", files.join(", "))?;
+    say!("{}: {}", files.join(", "), report.status.as_str())?;
     if let Some(message) = &report.message {
         say!("  {message}")?;
     }

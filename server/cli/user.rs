@@ -61,12 +61,12 @@ pub async fn run(session: Session, user: User) -> anyhow::Result<Done> {
         User::List => list(&session, &people::list(&mut db).await?),
         User::Disable(whom) => {
             let person = find(&mut db, &whom).await?;
-            let managed = manage::disable(&mut db, person.user_id, &session.by, clock::now()).await?;
+            let managed = manage::disable(&mut db, person.user_id, session.by.at(clock::now())).await?;
             settled(&session, &mut db, &whom, managed, "is disabled; sessions and tokens ended").await
         }
         User::Enable(whom) => {
             let person = find(&mut db, &whom).await?;
-            let managed = manage::enable(&mut db, person.user_id, &session.by, clock::now()).await?;
+            let managed = manage::enable(&mut db, person.user_id, session.by.at(clock::now())).await?;
             settled(&session, &mut db, &whom, managed, "can sign in again").await
         }
         User::ResetLink(whom) => {
@@ -85,7 +85,7 @@ async fn add(session: &Session, db: &mut PgConnection, add: Add) -> anyhow::Resu
     let hash = if add.password_stdin { Some(read_password(&email).await?) } else { None };
     let name = add.name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
     let person = NewPerson { email, name, role: add.role, teams: people::parse_teams(&add.team.join(",")) };
-    let Added::As(id) = people::add(db, &person, hash.as_deref(), &session.by, clock::now()).await? else {
+    let Added::As(id) = people::add(db, &person, hash.as_deref(), session.by.at(clock::now())).await? else {
         bail!("{} has an account already", person.email);
     };
     let person = people::find(db, id).await?.context("the account is gone")?;
@@ -102,7 +102,7 @@ async fn read_password(email: &Email) -> anyhow::Result<String> {
 }
 
 async fn make_link(session: &Session, db: &mut PgConnection, person: &Person) -> anyhow::Result<String> {
-    let made = link::make(db, person, &mut clock::dice(), &session.by, clock::now()).await?;
+    let made = link::make(db, person, &mut clock::dice(), session.by.at(clock::now())).await?;
     let token = made.with_context(|| format!("{} is disabled: enable them first", person.email))?;
     Ok(link_of(&session.base_url, token.as_str()))
 }

@@ -11,7 +11,7 @@ use super::uncertainty::simulate::simulate;
 use super::uncertainty::{CheapestOption, Model, Sensitivity, Simulation, inputs};
 
 /// Simulations of the range: shares of them are sure to about half a percent.
-const DRAWS: u32 = 10_000;
+const SIMULATIONS: u32 = 10_000;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Answer {
@@ -37,7 +37,7 @@ impl Answer {
         if let Some(cheapest_option) = &mut cheapest_option {
             cheapest_option.break_points = break_points(scenario, &comparison, cheapest_option, &model);
         }
-        let simulation = simulate(&comparison, &model, (scenario.seed.into(), DRAWS));
+        let simulation = simulate(&comparison, &model, (scenario.seed.into(), SIMULATIONS));
         Ok(Self { cheapest_option, sensitivities: model.sensitivities(), simulation, comparison })
     }
 }

@@ -15,6 +15,7 @@ use super::check::{self, Finding, Refused};
 use super::figure::{Figure, Unit, figure, term};
 use crate::money::Decimal;
 use crate::money::arithmetic::quotient;
+use crate::words::words;
 
 /// What an hour of something does, and how one knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,22 +26,24 @@ pub struct Performance {
     pub basis: Basis,
 }
 
-/// How one knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Basis {
-    /// Units of work in an hour, measured with one's own work.
-    OwnBenchmark,
-    /// Units of work in an hour, by a benchmark that is published.
-    PublishedBenchmark,
-    /// TFLOPS that matrix multiplication was measured to reach.
-    MeasuredOperations,
-    /// TFLOPS of the data sheet, of full matrices.
-    DenseOperations,
-    /// TFLOPS of the data sheet, of matrices that are half empty.
-    SparseOperations,
-    /// GB a second of the data sheet: what decoding is bound by.
-    Bandwidth,
+words! {
+    /// How one knows.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Basis: name {
+        /// Units of work in an hour, measured with one's own work.
+        OwnBenchmark = "own benchmark";
+        /// Units of work in an hour, by a benchmark that is published.
+        PublishedBenchmark = "published benchmark";
+        /// TFLOPS that matrix multiplication was measured to reach.
+        MeasuredOperations = "measured operations";
+        /// TFLOPS of the data sheet, of full matrices.
+        DenseOperations = "dense operations";
+        /// TFLOPS of the data sheet, of matrices that are half empty.
+        SparseOperations = "operations with sparsity";
+        /// GB a second of the data sheet: what decoding is bound by.
+        Bandwidth = "memory bandwidth";
+    }
 }
 
 /// An accelerator to be had at a price.
@@ -72,17 +75,6 @@ pub struct Ranked {
 }
 
 impl Basis {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::OwnBenchmark => "own benchmark",
-            Self::PublishedBenchmark => "published benchmark",
-            Self::MeasuredOperations => "measured operations",
-            Self::DenseOperations => "dense operations",
-            Self::SparseOperations => "operations with sparsity",
-            Self::Bandwidth => "memory bandwidth",
-        }
-    }
-
     fn unit(self) -> Unit {
         match self {
             Self::OwnBenchmark | Self::PublishedBenchmark => Unit::Number,

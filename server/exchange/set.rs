@@ -6,7 +6,7 @@ use serde_json::json;
 use sqlx::{Connection, PgConnection};
 
 use super::{Rate, Rates};
-use crate::audit::{self, Actor, Object, Verb};
+use crate::audit::{self, Act, Object, Verb};
 use crate::ledger;
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
@@ -40,12 +40,7 @@ pub struct Missing {
 }
 
 /// Makes these rates hold for their months from the next sequence on, in one step.
-pub async fn set(
-    db: &mut PgConnection,
-    rates: &[Rate],
-    by: &Actor,
-    now: DateTime<Utc>,
-) -> sqlx::Result<Change> {
+pub async fn set(db: &mut PgConnection, rates: &[Rate], act: Act<'_>) -> sqlx::Result<Change> {
     let mut tx = db.begin().await?;
     let sequence = ledger::begin_version(&mut tx).await?;
     let months: Vec<NaiveDate> = rates.iter().map(|rate| rate.month.first_day()).collect();
@@ -81,8 +76,8 @@ pub async fn set(
         &quoted_in as &[&str],
         &values as &[Decimal],
         &sources as &[&str],
-        now,
-        by.name,
+        act.at,
+        act.by.name,
     )
     .execute(&mut *tx)
     .await?;
@@ -91,14 +86,14 @@ pub async fn set(
     if changed == 0 {
         return Ok(Change { sequence: None, changed, unchanged });
     }
-    ledger::end_version(&mut tx, sequence, None, "rates", &by.name, now).await?;
+    ledger::end_version(&mut tx, sequence, None, "rates", &act.by.name, act.at).await?;
     let details = match rates {
         [only] => {
             json!({ "month": only.month, "currency": only.currency, "quoted_in": only.quoted_in, "rate": only.rate })
         }
         _ => json!({ "changed": changed, "unchanged": unchanged }),
     };
-    audit::record(&mut tx, by, Verb::RatesSet, &Object::Other("exchange rates"), details, now).await?;
+    audit::record(&mut tx, act, Verb::RatesSet, &Object::Other("exchange rates"), details).await?;
     tx.commit().await?;
     Ok(Change { sequence: Some(sequence), changed, unchanged })
 }
@@ -132,8 +127,7 @@ pub async fn remove(
     month: BillingMonth,
     currency: &Currency,
     quoted_in: &Currency,
-    by: &Actor,
-    now: DateTime<Utc>,
+    act: Act<'_>,
 ) -> sqlx::Result<Option<i64>> {
     let mut tx = db.begin().await?;
     let sequence = ledger::begin_version(&mut tx).await?;
@@ -150,9 +144,9 @@ pub async fn remove(
     if removed.rows_affected() == 0 {
         return Ok(None);
     }
-    ledger::end_version(&mut tx, sequence, None, "rates", &by.name, now).await?;
+    ledger::end_version(&mut tx, sequence, None, "rates", &act.by.name, act.at).await?;
     let details = json!({ "month": month, "currency": currency, "quoted_in": quoted_in });
-    audit::record(&mut tx, by, Verb::RateRemoved, &Object::Other("exchange rates"), details, now).await?;
+    audit::record(&mut tx, act, Verb::RateRemoved, &Object::Other("exchange rates"), details).await?;
     tx.commit().await?;
     Ok(Some(sequence))
 }
@@ -218,7 +212,7 @@ pub async fn table(db: &mut PgConnection) -> sqlx::Result<Vec<Held>> {
     Ok(held.collect())
 }
 
-/// The months and currencies that count now and that no rate converts `into`, the latest first. Virtual
+/// The months and currencies that are active now and that no rate converts `into`, the latest first. Virtual
 /// currencies (credits, tokens) are money only where someone said so.
 pub async fn missing(db: &mut PgConnection, into: &Currency) -> sqlx::Result<Vec<Missing>> {
     let billed = sqlx::query!(
@@ -289,8 +283,7 @@ pub async fn reporting_currency_as_of(
 pub async fn set_reporting_currency(
     db: &mut PgConnection,
     currency: Option<&Currency>,
-    by: &Actor,
-    now: DateTime<Utc>,
+    act: Act<'_>,
 ) -> sqlx::Result<()> {
     let mut tx = db.begin().await?;
     let sequence = ledger::begin_version(&mut tx).await?;
@@ -309,10 +302,10 @@ pub async fn set_reporting_currency(
     .execute(&mut *tx)
     .await?;
     // Shared costs are weighed in it.
-    ledger::end_version(&mut tx, sequence, None, "allocation", &by.name, now).await?;
+    ledger::end_version(&mut tx, sequence, None, "allocation", &act.by.name, act.at).await?;
     let details = json!({ "before": before, "after": currency });
     let object = Object::Other("reporting currency");
-    audit::record(&mut tx, by, Verb::ReportingCurrencySet, &object, details, now).await?;
+    audit::record(&mut tx, act, Verb::ReportingCurrencySet, &object, details).await?;
     tx.commit().await
 }
 

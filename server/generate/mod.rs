@@ -28,20 +28,20 @@ use serde::Serialize;
 
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
+use crate::words::{words, written_as_str};
 
-/// The format of a generated file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// Legacy AWS Cost and Usage Report, CSV. `aws-cur`.
-    AwsCur,
-    /// FOCUS 1.2 cost and usage, CSV, of any provider. `focus`.
-    Focus,
+words! {
+    /// The format of a generated file.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Format: as_str {
+        /// Legacy AWS Cost and Usage Report, CSV.
+        AwsCur = "aws-cur";
+        /// FOCUS 1.2 cost and usage, CSV, of any provider.
+        Focus = "focus";
+    }
 }
 
-/// A text that names no [`Format`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected aws-cur or focus")]
-pub struct ParseFormatError;
+written_as_str!(Format);
 
 /// What to generate. [`Plan::new`] fills in the rest of what it asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -173,24 +173,5 @@ pub fn write(plan: &Plan, out: &mut impl Write) -> io::Result<Totals> {
             month.run(&mut writer)?;
             writer.into_output().finish()
         }
-    }
-}
-
-impl Format {
-    pub const ALL: [Self; 2] = [Self::AwsCur, Self::Focus];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::AwsCur => "aws-cur",
-            Self::Focus => "focus",
-        }
-    }
-}
-
-impl FromStr for Format {
-    type Err = ParseFormatError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::ALL.into_iter().find(|format| format.as_str() == text).ok_or(ParseFormatError)
     }
 }

@@ -8,7 +8,6 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use chrono::{DateTime, Utc};
 use serde_json::json;
 use sqlx::types::Json;
 use sqlx::{Connection as _, PgConnection};
@@ -16,7 +15,7 @@ use tokio::io::{AsyncWriteExt as _, BufWriter};
 use uuid::Uuid;
 
 use super::Incoming;
-use crate::audit::{self, Actor, Object, Verb};
+use crate::audit::{self, Act, Object, Verb};
 use crate::ledger::Decision;
 use crate::store::disk;
 
@@ -139,12 +138,7 @@ impl Arriving {
 
     /// Puts the batch in the queue. From here on its files belong to the import. The caller notifies the worker after
     /// its transaction is committed.
-    pub async fn enqueue(
-        mut self,
-        db: &mut PgConnection,
-        by: &Actor,
-        now: DateTime<Utc>,
-    ) -> sqlx::Result<()> {
+    pub async fn enqueue(mut self, db: &mut PgConnection, act: Act<'_>) -> sqlx::Result<()> {
         let names: Vec<&str> = self.files.iter().map(|file| file.name.as_str()).collect();
         let (verb, object) = match self.reloads {
             Some(delivery) => (Verb::DeliveryLoadedAgain, Object::Delivery(delivery)),
@@ -160,12 +154,12 @@ impl Arriving {
             self.bytes as i64,
             self.decision.map(Decision::as_str),
             self.reloads,
-            now,
-            by.name,
+            act.at,
+            act.by.name,
         )
         .execute(&mut *tx)
         .await?;
-        audit::record(&mut tx, by, verb, &object, details, now).await?;
+        audit::record(&mut tx, act, verb, &object, details).await?;
         tx.commit().await?;
         self.is_kept = true;
         Ok(())

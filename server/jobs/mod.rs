@@ -27,7 +27,7 @@ use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use crate::allocation;
-use crate::audit::{self, Actor, Object, Verb};
+use crate::audit::{self, Act, Object, Verb};
 use crate::clock::Clock;
 use crate::ledger::{
     self, Decision, Import, LoadedAgain, LookIn, Originals, Progress, Report, Source, Status, WhenUnsure,
@@ -36,7 +36,7 @@ use crate::ledger::{
 /// How often a waiting worker looks, should a call to wake it have gone astray.
 const POLL: Duration = Duration::from_secs(2);
 /// How often a running job says how far it is.
-const TELL: Duration = Duration::from_millis(400);
+const REPORT_EVERY: Duration = Duration::from_millis(400);
 /// A job that broke off this often is not started again by itself: the machine, not the moment, is the reason.
 const ATTEMPTS: i32 = 3;
 /// Imports at a time, so that a small file need not wait for a large one.
@@ -77,12 +77,7 @@ pub enum Reloading {
 }
 
 /// Puts the loading of an archived import's rows in the queue, unless it waits there already. The caller notifies the worker.
-pub async fn reload(
-    db: &mut PgConnection,
-    delivery_id: i64,
-    by: &Actor,
-    now: DateTime<Utc>,
-) -> sqlx::Result<Reloading> {
+pub async fn reload(db: &mut PgConnection, delivery_id: i64, act: Act<'_>) -> sqlx::Result<Reloading> {
     let archived = sqlx::query_scalar!(
         "select delivery_id from deliveries where delivery_id = $1 and archived_at is not null for update",
         delivery_id,
@@ -125,13 +120,13 @@ pub async fn reload(
            where f.delivery_id = $1
            returning batch_id"#,
         delivery_id,
-        now,
-        by.name,
+        act.at,
+        act.by.name,
     )
     .fetch_one(&mut *db)
     .await?;
     let (verb, object) = (Verb::DeliveryLoadedAgain, Object::Delivery(delivery_id));
-    audit::record(db, by, verb, &object, json!(null), now).await?;
+    audit::record(db, act, verb, &object, json!(null)).await?;
     Ok(Reloading::Queued(batch_id))
 }
 
@@ -159,7 +154,7 @@ impl Leftover {
     }
 }
 
-/// Cancels what waits, runs or has failed. Nothing of it counts; the caller removes its files.
+/// Cancels what waits, runs or has failed. Nothing of it is active; the caller removes its files.
 pub async fn cancel(
     db: &mut PgConnection,
     batch_id: Uuid,
@@ -265,13 +260,13 @@ async fn run_next_on(
     };
     let progress = Progress::default();
     // Stops with this function, however that ends.
-    let mut telling = JoinSet::new();
-    telling.spawn(tell(pool.clone(), job.job_id, progress.clone()));
+    let mut reporting = JoinSet::new();
+    reporting.spawn(report_progress(pool.clone(), job.job_id, progress.clone()));
     let outcome = match job.reloads {
         Some(delivery) => reload_rows(pool, originals, delivery, &job.files, &progress, clock.now()).await,
         None => import(pool, db, originals, &job, &progress, clock.now()).await,
     };
-    telling.abort_all();
+    reporting.abort_all();
     let reports = outcome?;
     let ended = finish(db, &job, &reports, &progress, clock.now()).await?;
     lock::unlock(db, job.job_id).await?;
@@ -379,7 +374,7 @@ async fn claim(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<Option
                     job_id: candidate.job_id,
                     batch_id: candidate.batch_id,
                     files: candidate.files.0,
-                    decision: candidate.decision.as_deref().and_then(Decision::parse),
+                    decision: candidate.decision.as_deref().and_then(|word| word.parse().ok()),
                     reloads: candidate.reloads,
                     by: candidate.created_by,
                     submitted_at: candidate.created_at,
@@ -437,9 +432,9 @@ async fn finish(
 }
 
 /// Writes down how far a job is, and hears whether it should stop, until aborted.
-async fn tell(pool: PgPool, job_id: i64, progress: Progress) {
+async fn report_progress(pool: PgPool, job_id: i64, progress: Progress) {
     loop {
-        tokio::time::sleep(TELL).await;
+        tokio::time::sleep(REPORT_EVERY).await;
         let described = sqlx::query_scalar!(
             "update jobs set rows_read = $2, bytes_read = $3 where job_id = $1 returning cancelled_by",
             job_id,

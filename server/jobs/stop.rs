@@ -11,7 +11,7 @@ const LOOKS: u32 = 40;
 const BETWEEN: Duration = Duration::from_millis(50);
 
 /// Puts every job that was running, and that nobody works on any more, back in the queue, and answers how many. The
-/// broken-off attempt does not count. What it had loaded counts nowhere; the next import removes it.
+/// broken-off attempt does not count. What it had loaded is active nowhere; the next import removes it.
 pub async fn put_back(db: &mut PgConnection) -> sqlx::Result<u64> {
     let mut count = 0;
     let running = sqlx::query_scalar!("select job_id from jobs where status = 'running' order by job_id")

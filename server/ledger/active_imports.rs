@@ -67,7 +67,7 @@ impl ActiveImports {
         self.loaded_again
     }
 
-    /// `and …` that keeps what counts. Numbers and not a join nor parameters: they let PostgreSQL know how
+    /// `and …` that keeps what is active. Numbers and not a join nor parameters: they let PostgreSQL know how
     /// many rows to expect, without which it looks every row's key up in the index; a month of 100,000 keys
     /// takes four times as long then.
     pub fn push(&self, query: &mut QueryBuilder<Postgres>) {

@@ -1,4 +1,4 @@
-//! Corrected rows: rejected rows that people took away, corrected and loaded. Each says which row it stands for, so that it
+//! Corrected rows: rejected rows that people exported, corrected and imported. Each says which row it stands for, so that it
 //! adds to the delivery of that row, and the row is missing no longer.
 
 use std::fmt;

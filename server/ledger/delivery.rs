@@ -7,6 +7,7 @@ use uuid::Uuid;
 use crate::accelerator;
 use crate::billing::Rejection;
 use crate::money::Decimal;
+use crate::words::words;
 
 use super::Decision;
 use super::loaded::{Loaded, LoadedFile, Source};
@@ -196,27 +197,18 @@ pub async fn wait(
     Ok(())
 }
 
-/// How a delivery ended that was never published.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// The file is not what it should be.
-    Refused,
-    /// The machine failed, not the file.
-    Failed,
-    /// Someone decided that it should not count, or nobody decided that it should.
-    Discarded,
-    /// Its upload was cancelled. Its original is not kept.
-    Cancelled,
-}
-
-impl Ended {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Refused => "refused",
-            Self::Failed => "failed",
-            Self::Discarded => "discarded",
-            Self::Cancelled => "cancelled",
-        }
+words! {
+    /// How a delivery ended that was never published.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Ended: as_str {
+        /// The file is not what it should be.
+        Refused = "refused";
+        /// The machine failed, not the file.
+        Failed = "failed";
+        /// Someone decided that it should not count, or nobody decided that it should.
+        Discarded = "discarded";
+        /// Its upload was cancelled. Its original is not kept.
+        Cancelled = "cancelled";
     }
 }
 

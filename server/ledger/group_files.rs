@@ -43,7 +43,7 @@ pub enum LookIn {
     Folders,
 }
 
-/// Bytes at the start of a file that tell a manifest from data.
+/// Bytes at the start of a file that distinguish a manifest from data.
 const START: u64 = 64 << 10;
 
 /// One entry a delivery: manifests first, then what no manifest names, each in the order given.

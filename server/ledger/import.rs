@@ -14,6 +14,7 @@ use uuid::Uuid;
 
 use crate::audit::{self, Actor, Object, Verb};
 use crate::money::{Currency, Money};
+use crate::words::words;
 
 use super::correction::{self, CORRECTED};
 use super::decision::Decision;
@@ -59,20 +60,22 @@ pub enum WhenUnsure {
     Discard,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Status {
-    Loaded,
-    /// The same bytes count already.
-    Duplicate,
-    /// The file is not what it should be.
-    Refused,
-    /// The file may be good, the machine was not.
-    Failed,
-    /// Someone must say whether it replaces or adds.
-    Waiting,
-    /// Someone cancelled it while it was loaded. Never on the command line.
-    Cancelled,
+words! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Status: as_str {
+        Loaded = "loaded";
+        /// The same bytes count already.
+        Duplicate = "duplicate";
+        /// The file is not what it should be.
+        Refused = "refused";
+        /// The file may be good, the machine was not.
+        Failed = "failed";
+        /// Someone must say whether it replaces or adds.
+        Waiting = "waiting";
+        /// Someone cancelled it while it was loaded. Never on the command line.
+        Cancelled = "cancelled";
+    }
 }
 
 /// What became of one delivery: the JSON of `gpuledger import --json`.
@@ -516,7 +519,7 @@ async fn publish_and_record(
     if let Published::At(sequence) = published {
         let (by, object) = (Actor::on_behalf_of(import.by), Object::Delivery(delivery_id));
         let details = json!({ "sequence": sequence });
-        audit::record(&mut tx, &by, Verb::DeliveryPublished, &object, details, import.now).await?;
+        audit::record(&mut tx, by.at(import.now), Verb::DeliveryPublished, &object, details).await?;
     }
     tx.commit().await?;
     Ok(published)

@@ -1,10 +1,9 @@
 //! Invoices that people enter, so that a month can be compared with what is to be paid.
 
-use chrono::{DateTime, Utc};
 use serde_json::json;
 use sqlx::{Connection, PgConnection};
 
-use crate::audit::{self, Actor, Object, Verb};
+use crate::audit::{self, Act, Object, Verb};
 use crate::money::Money;
 use crate::period::BillingMonth;
 
@@ -19,12 +18,7 @@ pub struct NewInvoice {
 }
 
 /// Keeps an invoice. False where the scope has one of that number already, or there is no such scope.
-pub async fn enter_invoice(
-    db: &mut PgConnection,
-    invoice: &NewInvoice,
-    by: &Actor,
-    now: DateTime<Utc>,
-) -> sqlx::Result<bool> {
+pub async fn enter_invoice(db: &mut PgConnection, invoice: &NewInvoice, act: Act<'_>) -> sqlx::Result<bool> {
     let NewInvoice { scope_id, number, total } = invoice;
     let mut tx = db.begin().await?;
     let entered = sqlx::query!(
@@ -37,15 +31,15 @@ pub async fn enter_invoice(
         total.currency.as_str(),
         number,
         total.amount as _,
-        now,
-        by.name,
+        act.at,
+        act.by.name,
     )
     .execute(&mut *tx)
     .await?;
     if entered.rows_affected() == 0 {
         return Ok(false);
     }
-    record(&mut tx, *scope_id, (Verb::InvoiceEntered, number, json!(total)), by, now).await?;
+    record(&mut tx, *scope_id, (Verb::InvoiceEntered, number, json!(total)), act).await?;
     tx.commit().await?;
     Ok(true)
 }
@@ -54,8 +48,7 @@ pub async fn enter_invoice(
 pub async fn remove_invoice(
     db: &mut PgConnection,
     invoice_id: i64,
-    by: &Actor,
-    now: DateTime<Utc>,
+    act: Act<'_>,
 ) -> sqlx::Result<Option<String>> {
     let mut tx = db.begin().await?;
     let removed = sqlx::query!(
@@ -67,7 +60,7 @@ pub async fn remove_invoice(
     .await?;
     let Some(removed) = removed else { return Ok(None) };
     let total = json!({ "amount": removed.amount, "currency": removed.currency });
-    record(&mut tx, removed.scope_id, (Verb::InvoiceRemoved, &removed.number, total), by, now).await?;
+    record(&mut tx, removed.scope_id, (Verb::InvoiceRemoved, &removed.number, total), act).await?;
     tx.commit().await?;
     Ok(Some(removed.number))
 }
@@ -77,8 +70,7 @@ async fn record(
     db: &mut PgConnection,
     scope_id: i64,
     (verb, number, total): (Verb, &str, serde_json::Value),
-    by: &Actor,
-    now: DateTime<Utc>,
+    act: Act<'_>,
 ) -> sqlx::Result<()> {
     let scope = sqlx::query!(
         "select provider, billing_account, billing_month from scopes where scope_id = $1",
@@ -89,5 +81,5 @@ async fn record(
     let object = Object::Invoices(BillingMonth::of(scope.billing_month));
     let account = format!("{} {}", scope.provider, scope.billing_account);
     let details = json!({ "number": number, "total": total, "account": account });
-    audit::record(db, by, verb, &object, details, now).await
+    audit::record(db, act, verb, &object, details).await
 }

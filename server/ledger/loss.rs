@@ -16,39 +16,25 @@ use super::part::{self, PartBy};
 use super::renamed_scopes::{self, Formerly};
 use crate::money::{Decimal, written};
 use crate::period::BillingMonth;
+use crate::words::{words, written_as_str};
 
 /// Services named with what they would lose.
 const NAMED: usize = 3;
 
-/// What is measured of a month, and has a limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Measure {
-    Rows,
-    Cost,
-    Keys,
-    Services,
-    Resources,
-}
-
-impl Measure {
-    pub const ALL: [Self; 5] = [Self::Rows, Self::Cost, Self::Keys, Self::Services, Self::Resources];
-
-    /// The stored word.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Rows => "rows",
-            Self::Cost => "cost",
-            Self::Keys => "keys",
-            Self::Services => "services",
-            Self::Resources => "resources",
-        }
-    }
-
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|measure| measure.as_str() == word)
+words! {
+    /// What is measured of a month, and has a limit.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Measure: as_str {
+        Rows = "rows";
+        Cost = "cost";
+        Keys = "keys";
+        Services = "services";
+        Resources = "resources";
     }
 }
+
+written_as_str!(Measure);
 
 /// Of each measure, the percentage that an import may lose of what it replaces before somebody is asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -69,9 +55,7 @@ pub async fn limits(db: &mut PgConnection) -> sqlx::Result<Limits> {
     let rows = sqlx::query!(r#"select measure, percent as "percent: Decimal" from replacement_limits"#)
         .fetch_all(db)
         .await?;
-    Ok(Limits(
-        rows.into_iter().filter_map(|row| Some((Measure::parse(&row.measure)?, row.percent))).collect(),
-    ))
+    Ok(Limits(rows.into_iter().filter_map(|row| Some((row.measure.parse().ok()?, row.percent))).collect()))
 }
 
 /// Decimals of a limit. More would mean nothing, and amounts are multiplied by it.
@@ -154,7 +138,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Whether what counts in its scopes is still what was measured.
+    /// Whether what is active in its scopes is still what was measured.
     pub async fn still_holds(&self, db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<bool> {
         let now = replaced(db, delivery_id).await?;
         let pair = |scope: &Replaced| (scope.scope_id, scope.deliveries.clone(), scope.takes_whole);
@@ -167,7 +151,7 @@ impl Measured {
     }
 }
 
-/// Measures what each scope of a delivery would lose if it replaced what counts there. A scope that has a new name, of
+/// Measures what each scope of a delivery would lose if it replaced what is active there. A scope that has a new name, of
 /// `formerly`, loses what is in none of those that the delivery calls it.
 pub async fn measure(
     db: &mut PgConnection,
@@ -181,14 +165,14 @@ pub async fn measure(
     let is_again = found.iter().any(|(_, context)| context.has_one_of(&own_files));
     let mut measured = Vec::new();
     for (mut scope, context) in found {
-        let mut after = Side::default();
+        let mut after = Held::default();
         for renamed in formerly.iter().filter(|it| it.name == scope.scope) {
             after.push(renamed.now_id, delivery_id);
         }
         if after.scopes.is_empty() {
             after.push(scope.scope_id, delivery_id);
         }
-        let before = Side::of(scope.scope_id, &scope.deliveries);
+        let before = Held::of(scope.scope_id, &scope.deliveries);
         let loss = between(&mut *db, scope.scope.month, &before, &after, &limits).await?;
         scope.part = if is_again { None } else { context.part(&own_files, loss.as_ref()) };
         scope.loss = loss.filter(Loss::asks);
@@ -199,12 +183,12 @@ pub async fn measure(
 
 /// Deliveries, each in a scope.
 #[derive(Default)]
-struct Side {
+struct Held {
     scopes: Vec<i64>,
     deliveries: Vec<i64>,
 }
 
-impl Side {
+impl Held {
     fn of(scope_id: i64, deliveries: &[i64]) -> Self {
         Self { scopes: vec![scope_id; deliveries.len()], deliveries: deliveries.to_vec() }
     }
@@ -219,8 +203,8 @@ impl Side {
 async fn between(
     db: &mut PgConnection,
     month: BillingMonth,
-    before: &Side,
-    after: &Side,
+    before: &Held,
+    after: &Held,
     limits: &Limits,
 ) -> sqlx::Result<Option<Loss>> {
     let costs = costs(&mut *db, before, after, limits).await?;
@@ -309,8 +293,8 @@ async fn replaced(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec<(
 /// Costs that would fall by more than the limit, from the totals of the deliveries.
 async fn costs(
     db: &mut PgConnection,
-    before: &Side,
-    after: &Side,
+    before: &Held,
+    after: &Held,
     limits: &Limits,
 ) -> sqlx::Result<Vec<CostLoss>> {
     let rows = sqlx::query_file!(
@@ -343,7 +327,7 @@ async fn costs(
 async fn look_closer(
     db: &mut PgConnection,
     month: BillingMonth,
-    (before, after): (&Side, &Side),
+    (before, after): (&Held, &Held),
     costs: Vec<CostLoss>,
     limits: &Limits,
 ) -> sqlx::Result<Loss> {
@@ -525,8 +509,8 @@ pub async fn carry_over(db: &mut PgConnection, delivery_id: i64, sequence: i64) 
     for row in open {
         let month = BillingMonth::of(row.billing_month);
         let scope = Scope { provider: row.provider, billing_account: row.billing_account, month };
-        let before = Side::of(row.scope_id, &row.before);
-        let mut after = Side::default();
+        let before = Held::of(row.scope_id, &row.before);
+        let mut after = Held::default();
         for (scope_id, delivery, name) in
             counting(&mut *db, month, row.scope_id, row.slice.as_deref()).await?
         {
@@ -552,7 +536,7 @@ pub async fn carry_over(db: &mut PgConnection, delivery_id: i64, sequence: i64) 
     Ok(())
 }
 
-/// What counts now in the scopes of a month; in `scope_id` the same slice alone, where there is one.
+/// What is active now in the scopes of a month; in `scope_id` the same slice alone, where there is one.
 async fn counting(
     db: &mut PgConnection,
     month: BillingMonth,
@@ -582,7 +566,7 @@ async fn counting(
 }
 
 /// Says why a delivery made its months smaller, or one of which it carries the loss on. False where it did not, or where
-/// it has been said. A loss is explained once, whichever delivery counts now or after an undo.
+/// it has been said. A loss is explained once, whichever delivery is active now or after an undo.
 pub async fn explain(
     db: &mut PgConnection,
     delivery_id: i64,

@@ -72,7 +72,7 @@ async fn remove(
     sqlx::query!("delete from originals where sha256 = any($1)", &removed).execute(&mut *tx).await?;
     let details = serde_json::json!({ "files": removed.len(), "imports": imports });
     let object = Object::Other("archiving");
-    audit::record(&mut tx, &Actor::server(), Verb::FilesRemoved, &object, details, now).await?;
+    audit::record(&mut tx, Actor::server().at(now), Verb::FilesRemoved, &object, details).await?;
     tx.commit().await?;
     Ok(removed.len())
 }

@@ -191,9 +191,9 @@ impl Originals {
         };
         let wanted = start(&mut File::open(file)?)?;
         // One that cannot be read is no reason to hash.
-        let is_alike =
+        let is_same =
             |sha256| self.received(sha256).is_ok_and(|mut it| start(&mut it).is_ok_and(|it| it == wanted));
-        Ok(these.iter().any(is_alike))
+        Ok(these.iter().any(is_same))
     }
 
     fn content_at(&self, sha256: &Sha256, index: Index, offset: u64) -> io::Result<Content> {
@@ -523,13 +523,13 @@ mod tests {
         let (kept, _) = writer.finish(&originals, None).unwrap();
 
         let file = folder.path().join("bill.csv");
-        for (at, is_alike) in [(None, true), (Some(10), false), (Some(content.len() - 1), true)] {
+        for (at, is_same) in [(None, true), (Some(10), false), (Some(content.len() - 1), true)] {
             let mut other = content.clone();
             if let Some(at) = at {
                 other[at] = b'!';
             }
             fs::write(&file, other).unwrap();
-            assert_eq!(originals.any_begins_like(&[missing, kept], &file).unwrap(), is_alike, "{at:?}");
+            assert_eq!(originals.any_begins_like(&[missing, kept], &file).unwrap(), is_same, "{at:?}");
         }
         assert!(!originals.any_begins_like(&[missing], &file).unwrap());
     }

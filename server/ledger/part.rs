@@ -8,25 +8,17 @@ use std::sync::LazyLock;
 use chrono::NaiveDate;
 use regex::Regex;
 
-/// By what another part of the same export is recognized.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PartBy {
-    /// `cur-00001.csv.gz` and `cur-00002.csv.gz`.
-    Name,
-    /// One ends where the other begins.
-    Days,
-    /// Hardly anything bought in one is in the other.
-    Keys,
-}
+use crate::words::words;
 
-impl PartBy {
-    /// Completes "it looks like another part of the same export, since …".
-    pub fn reason(self) -> &'static str {
-        match self {
-            Self::Name => "the names of the files differ by their number only",
-            Self::Days => "one begins where the other ends",
-            Self::Keys => "hardly any of its charges are of what is there",
-        }
+words! {
+    /// By what another part of the same export is recognized. `reason` completes "it looks like another part of the same
+    /// export, since …".
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum PartBy: reason {
+        /// `cur-00001.csv.gz` and `cur-00002.csv.gz`.
+        Name = "the names of the files differ by their number only";
+        Days = "one begins where the other ends";
+        Keys = "hardly any of its charges are of what is there";
     }
 }
 

@@ -292,7 +292,7 @@ pub async fn end_version(
     Ok(())
 }
 
-/// Brings what counts up to date, as a version of the ledger: where the delivery can change it, and nowhere else.
+/// Brings what is active up to date, as a version of the ledger: where the delivery can change it, and nowhere else.
 pub(super) async fn advance(
     db: &mut PgConnection,
     sequence: i64,

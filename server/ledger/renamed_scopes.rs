@@ -1,7 +1,7 @@
 //! Scopes that were loaded under another name: the canonical form of an account or a provider became more exact since, so
 //! that the same month arrives under a new one and would count beside what is there.
 //!
-//! A delivery that meets such a scope states it, too, as empty. Everything else follows: where it lacks what counts there it
+//! A delivery that meets such a scope states it, too, as empty. Everything else follows: where it lacks what is active there it
 //! asks; replacing takes the place of the old scope, adding counts both, and undo brings it back.
 
 use sqlx::PgConnection;

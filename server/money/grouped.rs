@@ -17,9 +17,9 @@ pub fn grouped(text: &str, is_plain: bool) -> Option<Decimal> {
     let first = groups.next()?;
     let others: Vec<&str> = groups.collect();
     let is_grouped = (1..=3).contains(&first.len()) && others.iter().all(|group| group.len() == 3);
-    let is_told = fraction.is_some() || others.len() > 1 || is_plain;
+    let is_unambiguous = fraction.is_some() || others.len() > 1 || is_plain;
     let is_whole = others.is_empty();
-    if !(is_whole || is_grouped && is_told) {
+    if !(is_whole || is_grouped && is_unambiguous) {
         return None;
     }
     Decimal::parse(text.replace(',', "").as_bytes()).ok()

@@ -1,4 +1,4 @@
-//! From an asset register to the ledger: how each month of a cluster stands, what counts against what it amounts to.
+//! From an asset register to the ledger: how each month of a cluster stands, what is active against what it amounts to.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,15 +13,15 @@ use super::bill_totals::{ComputedBill, Sha, is_over};
 use crate::money::{Currency, Decimal, Money};
 use crate::period::BillingMonth;
 
-/// A month of a cluster: what counts, and what it amounts to by the asset register as it is.
+/// A month of a cluster: what is active, and what it amounts to by the asset register as it is.
 #[derive(Clone, Debug, Serialize)]
 pub struct ClusterMonth {
     pub month: BillingMonth,
     pub state: State,
-    /// The delivery that counts, and the revision it was computed from.
+    /// The active delivery, and the revision it was computed from.
     pub delivery: Option<i64>,
     pub revision: Option<i64>,
-    /// Effective cost by currency: what counts, and what would.
+    /// Effective cost by currency: what is active, and what would be.
     pub counts: Vec<Money>,
     // The name is a contract with scripts.
     #[serde(rename = "reckoned")]
@@ -42,15 +42,15 @@ impl ClusterMonth {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
-    /// What counts is what the asset register says.
+    /// What is active is what the asset register says.
     Published,
-    /// Nothing of it counts.
+    /// Nothing of it is active.
     New,
     /// Other amounts count than the asset register says, or for others.
     Differs,
     /// Every amount counts as the asset register says; names or descriptions do not.
     Reworded,
-    /// It goes on: what counts of it, if anything does, is what was known when it was submitted.
+    /// It goes on: what is active of it, if anything is, is what was known when it was submitted.
     Running,
     /// It was submitted and is being loaded.
     #[serde(rename = "handed-in")]
@@ -76,7 +76,7 @@ impl State {
     }
 }
 
-/// What counts of a month.
+/// What is active of a month.
 pub(super) struct Counting {
     delivery: i64,
     revision: Option<i64>,
@@ -87,7 +87,7 @@ pub(super) struct Counting {
 }
 
 impl ClusterMonth {
-    /// What was computed against what counts.
+    /// What was computed against what is active.
     pub(super) fn stands(
         computed: Arc<ComputedBill>,
         counts: Option<Counting>,

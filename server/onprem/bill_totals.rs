@@ -264,7 +264,7 @@ mod tests {
         assert_ne!(after.content, before.content);
     }
 
-    /// What counts in an installation is decided by these. Where they change, each month that was published before differs
+    /// What is active in an installation is decided by these. Where they change, each month that was published before differs
     /// until it is published again: a decision to write down, with a migration that forgets the hashes.
     #[test]
     fn the_same_month_has_these_hashes() {

@@ -1,4 +1,4 @@
-//! The equations of on-premises: a month that counts is what the asset register says of it, and a price becomes expense whole.
+//! The equations of on-premises: an active month is what the asset register says of it, and a price becomes expense whole.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ use crate::period::BillingMonth;
 /// Decimals of accelerator-hours, more than a month of a third of an accelerator needs to be distinguished from another.
 const HOURS_PLACES: u8 = 12;
 
-/// Checks every month of a cluster that counts, and the asset register as it is.
+/// Checks every active month of a cluster, and the asset register as it is.
 pub async fn check(db: &mut PgConnection, today: NaiveDate) -> sqlx::Result<Vec<Equation>> {
     let mut tx = db.begin_with("begin isolation level repeatable read read only").await?;
     let mut equations = Vec::new();
@@ -42,7 +42,7 @@ pub async fn check(db: &mut PgConnection, today: NaiveDate) -> sqlx::Result<Vec<
     Ok(equations)
 }
 
-/// A delivery that counts for a month of a cluster, and the revision it was computed from, where its file is known.
+/// An active delivery for a month of a cluster, and the revision it was computed from, where its file is known.
 struct Counting {
     cluster: String,
     month: BillingMonth,

@@ -55,7 +55,7 @@ pub struct AmountImpact {
     pub currency: Currency,
     pub effective: BeforeAfter,
     pub billed: BeforeAfter,
-    /// Something of the month counts: as it was published, until it is published again.
+    /// Something of the month is active: as it was published, until it is published again.
     pub counts: bool,
 }
 
@@ -66,7 +66,7 @@ pub struct TotalImpact {
     pub months: usize,
     pub effective: BeforeAfter,
     pub billed: BeforeAfter,
-    /// Of it, months that count.
+    /// Of it, active months.
     pub counting_months: usize,
     pub counting_effective: BeforeAfter,
 }

@@ -1,7 +1,7 @@
 //! On-premises clusters: what our own racks cost, month by month.
 //!
 //! - People write down what there is and what it costs: the *asset register* ([`AssetRegister`]), whose every change is a revision
-//!   with who, when and why. Nothing of it counts by itself.
+//!   with who, when and why. Nothing of it is active by itself.
 //! - A cluster's month follows from the asset register and from what meters read ([`lines`]), the same whenever it is
 //!   computed. As a file ([`bill`]) it is submitted like any bill, and is a delivery of the ledger from then on:
 //!   published, replaced by the next one of that month, undone, and traced to the revision it was computed from.

@@ -169,7 +169,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// Bills tell machines apart by the names of units: `node-03` may be the third of one asset, or an asset itself. Two
+    /// Bills distinguish machines by the names of units: `node-03` may be the third of one asset, or an asset itself. Two
     /// assets of several units each have no unit in common, since their names differ.
     fn units(&mut self, asset_register: &AssetRegister) {
         let mut described: BTreeSet<i64> = BTreeSet::new();

@@ -8,7 +8,7 @@ use sqlx::{Connection, PgConnection};
 
 use super::asset_register::AssetRegister;
 use super::power::{Reading, start_of};
-use crate::audit::Actor;
+use crate::audit::Act;
 use crate::changes::{self, Kind, Outcome, Problem};
 use crate::money::Decimal;
 use crate::period::BillingMonth;
@@ -25,8 +25,7 @@ pub async fn take_readings(
     db: &mut PgConnection,
     meters: &[MeterReadings],
     summary: &str,
-    by: &Actor,
-    now: DateTime<Utc>,
+    act: Act<'_>,
 ) -> sqlx::Result<Outcome> {
     let mut tx = db.begin().await?;
     let revision = changes::begin(&mut tx, Kind::AssetRegister).await?;
@@ -97,7 +96,7 @@ pub async fn take_readings(
         .execute(&mut *tx)
         .await?;
     }
-    let change = changes::wrote::<AssetRegister>(&mut tx, revision, summary.into(), by, now).await?;
+    let change = changes::wrote::<AssetRegister>(&mut tx, revision, summary.into(), act).await?;
     tx.commit().await?;
     Ok(Outcome::At { change, version: revision })
 }

@@ -8,6 +8,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::accelerator::Accelerators;
 use crate::money::{Currency, Decimal, from_cell};
+use crate::words::words;
 
 /// After so many days a price is to be asked for again.
 const FRESH_DAYS: i64 = 180;
@@ -41,36 +42,40 @@ pub struct Price {
     pub source: String,
 }
 
-/// What one agrees to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Tier {
-    OnDemand,
-    #[serde(rename = "1-year")]
-    OneYear,
-    #[serde(rename = "3-years")]
-    ThreeYears,
-    /// So many for some days or weeks, from a day on.
-    Block,
-    Spot,
-    /// Of machines of many hosts.
-    Marketplace,
+words! {
+    /// What one agrees to; `as_str` as files and addresses have it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Tier: as_str, name {
+        OnDemand = "on-demand", "on demand";
+        #[serde(rename = "1-year")]
+        OneYear = "1-year", "1 year";
+        #[serde(rename = "3-years")]
+        ThreeYears = "3-years", "3 years";
+        /// So many for some days or weeks, from a day on.
+        Block = "block", "block";
+        Spot = "spot", "spot";
+        /// Of machines of many hosts.
+        Marketplace = "marketplace", "marketplace";
+    }
 }
 
-/// For which hours a price is paid, and whether it holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Paid {
-    /// For those that are used, at a price that holds.
-    PerUse,
-    /// For every hour of the term.
-    Committed,
-    /// So much money an hour of the term, whatever it is used for.
-    SpendCommitment,
-    /// All of it before it begins.
-    PrepaidBlock,
-    /// For those that are used, at a price of the day, and until somebody pays more.
-    Market,
+words! {
+    /// For which hours a price is paid, and whether it holds; `as_str` as files have it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Paid: as_str, name {
+        /// For those that are used, at a price that holds.
+        PerUse = "per-use", "per hour used";
+        /// For every hour of the term.
+        Committed = "committed", "for every hour of the term";
+        /// So much money an hour of the term, whatever it is used for.
+        SpendCommitment = "spend-commitment", "a fixed amount per hour of the term";
+        /// All of it before it begins.
+        PrepaidBlock = "prepaid-block", "in advance";
+        /// For those that are used, at a price of the day, and until somebody pays more.
+        Market = "market", "per hour used, at the daily price";
+    }
 }
 
 /// A price of a GPU-hour, and for which hours it is paid.
@@ -111,9 +116,6 @@ impl Price {
 }
 
 impl Paid {
-    pub const ALL: [Self; 5] =
-        [Self::PerUse, Self::Committed, Self::SpendCommitment, Self::PrepaidBlock, Self::Market];
-
     /// A price of this kind, as break-even asks for it.
     pub fn payment(self, price: Decimal) -> Payment {
         if self.is_of_every_hour() { Payment::Committed { price } } else { Payment::PerUse { price } }
@@ -127,59 +129,12 @@ impl Paid {
         }
     }
 
-    /// As files have it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::PerUse => "per-use",
-            Self::Committed => "committed",
-            Self::SpendCommitment => "spend-commitment",
-            Self::PrepaidBlock => "prepaid-block",
-            Self::Market => "market",
-        }
-    }
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::PerUse => "per hour used",
-            Self::Committed => "for every hour of the term",
-            Self::SpendCommitment => "a fixed amount per hour of the term",
-            Self::PrepaidBlock => "in advance",
-            Self::Market => "per hour used, at the daily price",
-        }
-    }
-
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|it| it.as_str().eq_ignore_ascii_case(text.trim()))
     }
 }
 
 impl Tier {
-    pub const ALL: [Self; 6] =
-        [Self::OnDemand, Self::OneYear, Self::ThreeYears, Self::Block, Self::Spot, Self::Marketplace];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::OnDemand => "on demand",
-            Self::OneYear => "1 year",
-            Self::ThreeYears => "3 years",
-            Self::Block => "block",
-            Self::Spot => "spot",
-            Self::Marketplace => "marketplace",
-        }
-    }
-
-    /// As files and addresses have it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::OnDemand => "on-demand",
-            Self::OneYear => "1-year",
-            Self::ThreeYears => "3-years",
-            Self::Block => "block",
-            Self::Spot => "spot",
-            Self::Marketplace => "marketplace",
-        }
-    }
-
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|it| it.as_str().eq_ignore_ascii_case(text.trim()))
     }

@@ -23,7 +23,7 @@ pub const WARNING: u32 = 80;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Attention {
-    /// A delivery that counts only when someone says whether it replaces or adds.
+    /// A delivery that is active only once someone says whether it replaces or adds.
     Waiting { delivery: i64, files: Vec<String>, since: DateTime<Utc> },
     /// An upload that the machine failed; it can be tried again, or cancelled.
     Failed { batch: Uuid, files: Vec<String>, since: DateTime<Utc> },
@@ -34,7 +34,7 @@ pub enum Attention {
     AssetRegisterProposed { changes: i64 },
     /// The same of the list of prices.
     PricesProposed { changes: i64 },
-    /// Rows of a delivery that counts that could not be read, and that nobody corrected.
+    /// Rows of an active delivery that could not be read, and that nobody corrected.
     Rejected { delivery: i64, rows: i64, months: Vec<BillingMonth> },
     /// A month of an account that lost more than the limits when an import replaced what it held, and nobody said why.
     /// `lost_by` is that import; `delivery` counts there now, and may be a later one that brought nothing back.
@@ -48,7 +48,7 @@ pub enum Attention {
     },
     /// An account that was billed last month, and of which this month has nothing.
     Absent { provider: String, billing_account: String, month: BillingMonth },
-    /// Months of a cluster of our own that are over and do not count as the asset register says, all for one reason, in their
+    /// Months of a cluster of our own that are over and differ from what the asset register says, all for one reason, in their
     /// order.
     Cluster { cluster: String, name: String, state: State, months: Vec<BillingMonth> },
     /// Months in which a currency was billed that no rate converts, in their order.
@@ -91,7 +91,7 @@ pub(super) async fn attention(
     found.extend(rejected(db, period).await?);
     found.extend(shrank(db).await?);
     let of_clusters = months_of_clusters(db, months, today).await?;
-    found.extend(absent(period.last(), completeness).filter(|item| !is_told(item, &of_clusters)));
+    found.extend(absent(period.last(), completeness).filter(|item| !is_covered(item, &of_clusters)));
     found.extend(due_months(&of_clusters));
     found.extend(without_rate(exchange::missing(db, reporting_currency).await?));
     found.extend(differing(db, answers, period).await?);
@@ -145,7 +145,7 @@ fn due_months(clusters: &[MonthsOfCluster]) -> Vec<Attention> {
 
 /// Of a cluster that the asset register knows only a month that goes on is absent: one that is over is to be published, is
 /// being loaded, or has nothing.
-fn is_told(item: &Attention, clusters: &[MonthsOfCluster]) -> bool {
+fn is_covered(item: &Attention, clusters: &[MonthsOfCluster]) -> bool {
     let Attention::Absent { provider, billing_account, month } = item else { return false };
     provider == onprem::PROVIDER
         && clusters
@@ -241,7 +241,7 @@ async fn waiting(db: &mut PgConnection) -> sqlx::Result<Vec<Attention>> {
         .collect())
 }
 
-/// Of what counts now, whichever month it is of: a loss stays one.
+/// Of what is active now, whichever month it is of: a loss stays one.
 async fn shrank(db: &mut PgConnection) -> sqlx::Result<Vec<Attention>> {
     let rows = sqlx::query!(
         "select shrunk.delivery_id, shrunk.lost_by, s.provider, s.billing_account, s.billing_month, shrunk.loss
@@ -443,7 +443,7 @@ mod tests {
         for (account, text, expected) in
             [("east", "2026-07", true), ("east", "2026-09", false), ("loaded", "2026-07", false)]
         {
-            assert_eq!(is_told(&absent(account, text), &clusters), expected, "{account} {text}");
+            assert_eq!(is_covered(&absent(account, text), &clusters), expected, "{account} {text}");
         }
         for (provider, text, expected) in [
             (onprem::PROVIDER, "2026-08", true),

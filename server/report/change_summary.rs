@@ -43,7 +43,7 @@ pub(super) fn sentences_of_change(
 }
 
 fn stretches(before: &Configuration, after: &Configuration) -> Vec<Stretch> {
-    let (mut months, mut others) = (before.turning_points(), after.turning_points());
+    let (mut months, mut others) = (before.months_of_change(), after.months_of_change());
     let first = months.remove(0).min(others.remove(0));
     let points: BTreeSet<BillingMonth> = months.into_iter().chain(others).collect();
     std::iter::once((None, first)).chain(points.into_iter().map(|month| (Some(month), month))).collect()
@@ -89,11 +89,11 @@ fn seen(
         })
         .filter(|(_, leads): &(_, BTreeSet<String>)| !leads.is_empty())
         .collect();
-    let is_told_with_parent = |handle: &str, leads: &BTreeSet<String>| {
+    let is_named_with_parent = |handle: &str, leads: &BTreeSet<String>| {
         let parent = now.team(handle).and_then(|team| team.parent.as_deref());
         gained.iter().any(|(other, theirs)| Some(*other) == parent && leads.is_subset(theirs))
     };
-    let roots = gained.iter().filter(|(handle, leads)| !is_told_with_parent(handle, leads));
+    let roots = gained.iter().filter(|(handle, leads)| !is_named_with_parent(handle, leads));
     roots
         .map(|(handle, leads)| {
             let inside = now.with_teams_inside(handle).into_iter().skip(1);

@@ -21,7 +21,7 @@ pub struct Completeness {
     /// The last usage day that is stated; null where no charge belongs to a day.
     pub last_day: Option<NaiveDate>,
     pub delivered_at: Option<DateTime<Utc>>,
-    /// Of the deliveries that count, and corrected by none; they are missing from every figure.
+    /// Of the active deliveries, and corrected by none; they are missing from every figure.
     pub rejected_rows: i64,
     pub deliveries: Vec<i64>,
 }
@@ -112,7 +112,7 @@ pub async fn final_months(
     Ok(found)
 }
 
-/// The first version of the ledger at which every bill of a month that counts at a step was there, and final: it named its
+/// The first version of the ledger at which every bill of a month that is active at a step was there, and final: it named its
 /// invoices, or one was entered. `None` where there was none.
 pub async fn final_since(
     db: &mut PgConnection,

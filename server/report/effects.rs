@@ -22,13 +22,13 @@ pub struct Effect {
     pub replaced: Decimal,
     /// What the month shows when this delivery is undone.
     pub without: Decimal,
-    /// The deliveries that count now.
+    /// The deliveries that are active now.
     pub counts_now: Vec<i64>,
-    /// The deliveries that count when this one is undone.
+    /// The deliveries that are active when this one is undone.
     pub counts_without: Vec<i64>,
 }
 
-/// An entry for each scope and currency that the delivery, or what counts beside it, states.
+/// An entry for each scope and currency that the delivery, or what is active beside it, states.
 pub async fn effects(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec<Effect>> {
     sqlx::query_file_as!(Effect, "server/report/effects.sql", delivery_id).fetch_all(db).await
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use sqlx::PgConnection;
 
 use crate::changes::{self, Kind, Outline, Status};
+use crate::words::words;
 
 /// Something that happened, or was drafted and waits.
 #[derive(Clone, Debug)]
@@ -29,18 +30,20 @@ pub enum EventOf {
     ReportingCurrency,
 }
 
-/// What an event is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::Type)]
-#[serde(rename_all = "kebab-case")]
-#[sqlx(type_name = "text", rename_all = "kebab-case")]
-pub enum EventKind {
-    Imports,
-    Allocation,
-    AssetRegister,
-    Prices,
-    Rates,
-    Quantities,
-    ReportingCurrency,
+words! {
+    /// What an event is about; `name` is what pages say.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::Type)]
+    #[serde(rename_all = "kebab-case")]
+    #[sqlx(type_name = "text", rename_all = "kebab-case")]
+    pub enum EventKind: name {
+        Imports = "Import";
+        Allocation = "Allocation";
+        AssetRegister = "Asset register";
+        Prices = "Prices";
+        Rates = "Exchange rates";
+        Quantities = "Quantities";
+        ReportingCurrency = "Reporting currency";
+    }
 }
 
 /// Which events are asked for: what stands so, by this person, of this kind.
@@ -129,29 +132,6 @@ impl Event {
 }
 
 impl EventKind {
-    pub const ALL: [Self; 7] = [
-        Self::Imports,
-        Self::Allocation,
-        Self::AssetRegister,
-        Self::Prices,
-        Self::Rates,
-        Self::Quantities,
-        Self::ReportingCurrency,
-    ];
-
-    /// As pages say.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Imports => "Import",
-            Self::Allocation => "Allocation",
-            Self::AssetRegister => "Asset register",
-            Self::Prices => "Prices",
-            Self::Rates => "Exchange rates",
-            Self::Quantities => "Quantities",
-            Self::ReportingCurrency => "Reporting currency",
-        }
-    }
-
     /// The kind of change that it is, if it is one.
     pub fn of_change(self) -> Option<Kind> {
         match self {

@@ -54,7 +54,7 @@ pub async fn merges(
     };
     let mut found = Vec::new();
     for (from, into) in pairs {
-        let mut sides = Vec::new();
+        let mut both = Vec::new();
         for experiment in [from, into] {
             asked.filters = vec![Filter::keep(Grouping::Experiment, vec![experiment.clone()])];
             let spend = answers.spend(db, &asked).await?;
@@ -63,10 +63,10 @@ pub async fn merges(
                 asked.currency.or_else(|| spend.currency.filter(|_| asked.convert_into.is_none()));
             let teams = spend.groups.into_iter().filter(|group| !group.cost.amount.is_zero());
             let teams = teams.map(|group| (group.label, group.cost.amount)).collect();
-            sides.push(Merged { name: configuration.experiment_name(&experiment), experiment, teams });
+            both.push(Merged { name: configuration.experiment_name(&experiment), experiment, teams });
         }
         let currency = asked.convert_into.clone().or_else(|| asked.currency.clone());
-        let (Some(into), Some(from), Some(currency)) = (sides.pop(), sides.pop(), currency) else { continue };
+        let (Some(into), Some(from), Some(currency)) = (both.pop(), both.pop(), currency) else { continue };
         if from.is_of_others(&into) {
             found.push(Merge { from, into, period, currency });
         }

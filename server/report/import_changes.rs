@@ -1,8 +1,5 @@
-//! What a delivery changed in its months against what counted before it: per account, service or charge key.
+//! What a delivery changed in its months against what was active before it: per account, service or charge key.
 //! The differences sum to the change of the month exactly.
-
-use std::fmt;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use sqlx::{AssertSqlSafe, FromRow, PgConnection, Row};
@@ -12,15 +9,20 @@ use super::{CostMetric, Page};
 use crate::ledger::Archived;
 use crate::money::Decimal;
 use crate::period::BillingMonth;
+use crate::words::{words, written_as_str};
 
-/// By what the changes are distinguished.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ChangesBy {
-    Account,
-    Service,
-    Key,
+words! {
+    /// By what the changes are distinguished.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum ChangesBy: as_str, label {
+        Account = "account", "Account";
+        Service = "service", "Service";
+        Key = "key", "Group of charges";
+    }
 }
+
+written_as_str!(ChangesBy);
 
 /// What a delivery changed, or would change if it replaced.
 #[derive(Clone, Debug, Serialize)]
@@ -67,11 +69,11 @@ pub struct Change {
     pub difference: Decimal,
     /// Nothing of it counted before.
     pub is_new: bool,
-    /// Nothing of it counts after.
+    /// Nothing of it is active after.
     pub is_gone: bool,
 }
 
-/// What tells a charge key from the others of its account and service.
+/// What distinguishes a charge key from the others of its account and service.
 #[derive(Clone, Debug, Serialize, FromRow)]
 pub struct ChangedKey {
     #[sqlx(rename = "charge_key_id")]
@@ -86,7 +88,7 @@ pub struct ChangedKey {
     pub tags: serde_json::Value,
 }
 
-const SIDES: &str = include_str!("changes_sides.sql");
+const BEFORE_AFTER: &str = include_str!("before_after.sql");
 
 /// What a delivery changed. Empty for one that was never published and does not wait.
 pub async fn changes(
@@ -118,11 +120,11 @@ pub async fn changes(
 async fn totals(db: &mut PgConnection, delivery_id: i64, cost: CostMetric) -> sqlx::Result<Vec<ChangeTotal>> {
     let column = cost.column().trim_start_matches("c.");
     let query = format!(
-        "{SIDES}
+        "{BEFORE_AFTER}
          select t.currency,
-             coalesce(sum(t.{column}) filter (where sides.before), 0) as before,
-             coalesce(sum(t.{column}) filter (where sides.after), 0) as after
-         from sides
+             coalesce(sum(t.{column}) filter (where before_after.before), 0) as before,
+             coalesce(sum(t.{column}) filter (where before_after.after), 0) as after
+         from before_after
          join delivery_totals t using (scope_id, delivery_id)
          group by 1
          order by 1"
@@ -147,20 +149,20 @@ async fn lines(
     // What no key is needed for, archived imports tell, too.
     let sums = if by == ChangesBy::Key { "monthly_costs" } else { "monthly_totals" };
     if by == ChangesBy::Key {
-        let sides =
-            sqlx::query_scalar(AssertSqlSafe(format!("{SIDES} select distinct delivery_id from sides")));
-        let sides: Vec<i64> = sides.bind(delivery_id).fetch_all(&mut *db).await?;
-        Archived::check(&mut *db, &sides).await?;
+        let sql = format!("{BEFORE_AFTER} select distinct delivery_id from before_after");
+        let deliveries = sqlx::query_scalar(AssertSqlSafe(sql)).bind(delivery_id);
+        let deliveries: Vec<i64> = deliveries.fetch_all(&mut *db).await?;
+        Archived::check(&mut *db, &deliveries).await?;
     }
     let query = format!(
-        "{SIDES},
+        "{BEFORE_AFTER},
          summed as (
              select c.billing_month, c.charge_key_id,
-                 coalesce(sum({cost}) filter (where sides.before), 0) as before,
-                 coalesce(sum({cost}) filter (where sides.after), 0) as after,
-                 bool_or(sides.before) as has_before,
-                 bool_or(sides.after) as has_after
-             from sides
+                 coalesce(sum({cost}) filter (where before_after.before), 0) as before,
+                 coalesce(sum({cost}) filter (where before_after.after), 0) as after,
+                 bool_or(before_after.before) as has_before,
+                 bool_or(before_after.after) as has_after
+             from before_after
              join {sums} c using (scope_id, delivery_id, billing_month)
              group by 1, 2
          ),
@@ -226,25 +228,6 @@ impl Changes {
 }
 
 impl ChangesBy {
-    pub const ALL: [Self; 3] = [Self::Account, Self::Service, Self::Key];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Account => "account",
-            Self::Service => "service",
-            Self::Key => "key",
-        }
-    }
-
-    /// What people call it.
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Account => "Account",
-            Self::Service => "Service",
-            Self::Key => "Group of charges",
-        }
-    }
-
     fn dimensions(self) -> String {
         match self {
             Self::Account => format!("{ACCOUNT} as account"),
@@ -271,24 +254,5 @@ impl ChangesBy {
             Self::Service => "provider, service",
             Self::Key => "charge_key_id",
         }
-    }
-}
-
-impl fmt::Display for ChangesBy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-/// A word that names none of them.
-#[derive(Debug, thiserror::Error)]
-#[error("expected account, service or key")]
-pub struct NoSuchChanges;
-
-impl FromStr for ChangesBy {
-    type Err = NoSuchChanges;
-
-    fn from_str(text: &str) -> Result<Self, NoSuchChanges> {
-        Self::ALL.into_iter().find(|by| by.as_str() == text).ok_or(NoSuchChanges)
     }
 }

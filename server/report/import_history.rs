@@ -6,6 +6,7 @@ use sqlx::{FromRow, PgConnection, Postgres, QueryBuilder};
 use super::imports::{ImportLine, lines_of};
 use crate::money::Decimal;
 use crate::period::BillingMonth;
+use crate::words::{words, written_as_str};
 
 /// Lines on a page.
 pub const HISTORY_PAGE: i64 = 50;
@@ -23,28 +24,36 @@ pub struct HistoryFilter {
     pub person: Option<String>,
 }
 
-/// What became of a delivery, as people ask for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeliveryState {
-    /// At least one of its months is active.
-    Active,
-    Replaced,
-    Waiting,
-    Undone,
-    Refused,
-    Failed,
-    Discarded,
-    Cancelled,
+words! {
+    /// What became of a delivery, as people ask for it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum DeliveryState: as_str {
+        /// At least one of its months is active.
+        Active = "active";
+        Replaced = "replaced";
+        Waiting = "waiting";
+        Undone = "undone";
+        Refused = "refused";
+        Failed = "failed";
+        Discarded = "discarded";
+        Cancelled = "cancelled";
+    }
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum HistoryOrder {
-    #[default]
-    Newest,
-    Oldest,
-    Rows,
-    Rejected,
+written_as_str!(DeliveryState);
+
+words! {
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum HistoryOrder: as_str {
+        #[default]
+        Newest = "newest";
+        Oldest = "oldest";
+        Rows = "rows";
+        Rejected = "rejected";
+    }
 }
+
+written_as_str!(HistoryOrder);
 
 /// A page of the history, with the sums over all of it.
 #[derive(Clone, Debug, Serialize, FromRow)]
@@ -54,14 +63,14 @@ pub struct History {
     pub charges: i64,
     pub rejected: i64,
     pub skipped: i64,
-    /// What counts now of these deliveries, one per currency.
+    /// What is active now of these deliveries, one per currency.
     #[sqlx(skip)]
     pub counted: Vec<CountedCost>,
     #[sqlx(skip)]
     pub lines: Vec<ImportLine>,
 }
 
-/// Billed cost of what counts.
+/// Billed cost of what is active.
 #[derive(Clone, Debug, Serialize, FromRow)]
 pub struct CountedCost {
     pub currency: String,
@@ -182,30 +191,6 @@ impl HistoryFilter {
 }
 
 impl DeliveryState {
-    pub const ALL: [Self; 8] = [
-        Self::Active,
-        Self::Replaced,
-        Self::Waiting,
-        Self::Undone,
-        Self::Refused,
-        Self::Failed,
-        Self::Discarded,
-        Self::Cancelled,
-    ];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Replaced => "replaced",
-            Self::Waiting => "waiting",
-            Self::Undone => "undone",
-            Self::Refused => "refused",
-            Self::Failed => "failed",
-            Self::Discarded => "discarded",
-            Self::Cancelled => "cancelled",
-        }
-    }
-
     pub fn parse(text: &str) -> Option<Self> {
         // What addresses said before.
         let text = match text {
@@ -213,7 +198,7 @@ impl DeliveryState {
             "superseded" => "replaced",
             text => text,
         };
-        Self::ALL.into_iter().find(|state| state.as_str() == text)
+        text.parse().ok()
     }
 
     fn condition(self) -> String {
@@ -229,22 +214,5 @@ impl DeliveryState {
     /// The same as pages spell it.
     pub fn on_page(self) -> &'static str {
         if self == Self::Cancelled { "canceled" } else { self.as_str() }
-    }
-}
-
-impl HistoryOrder {
-    pub const ALL: [Self; 4] = [Self::Newest, Self::Oldest, Self::Rows, Self::Rejected];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Newest => "newest",
-            Self::Oldest => "oldest",
-            Self::Rows => "rows",
-            Self::Rejected => "rejected",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|order| order.as_str() == text)
     }
 }

@@ -33,7 +33,7 @@ pub struct ImportLine {
     pub is_counted: bool,
     /// Deliveries that ceased to count somewhere when it was published.
     pub replaced: Vec<i64>,
-    /// Deliveries that took its place somewhere, where it does not count now.
+    /// Deliveries that took its place somewhere, where it is not active now.
     pub superseded_by: Vec<i64>,
     /// Since when its rows are removed, or about to be; null where they are there.
     pub archived_at: Option<DateTime<Utc>>,
@@ -72,16 +72,16 @@ pub struct Delivery {
     pub suggested_decision: Option<String>,
     /// Months that it made smaller than the limits allow, and why.
     pub shrank: Vec<Shrank>,
-    /// Rejected rows that no delivery corrects that counts.
+    /// Rejected rows that no active delivery corrects.
     pub missing_rows: i64,
     /// Rejected rows that say what another row of the delivery says.
     pub repeated_rows: i64,
     /// Rejected rows that were to correct rejected rows of another delivery, and are missing from that.
     pub rejected_again: i64,
-    /// Deliveries that count and correct rejected rows of this one.
+    /// Active deliveries that correct rejected rows of this one.
     #[serde(rename = "mended_by")]
     pub corrected_by: Vec<i64>,
-    /// Deliveries whose rejected rows this one corrects, once it counts.
+    /// Deliveries whose rejected rows this one corrects, once it is active.
     #[serde(rename = "mends")]
     pub corrects: Vec<i64>,
     /// The first of them; all in the `.csv`.
@@ -158,12 +158,12 @@ pub struct RejectedRow {
     /// It says what another row says that counts.
     #[serde(skip)]
     pub is_repeated: bool,
-    /// A delivery that counts and holds it again, corrected or as wrong as before.
+    /// An active delivery that holds it again, corrected or as wrong as before.
     #[serde(rename = "mended_by")]
     pub corrected_by: Option<i64>,
 }
 
-/// Deliveries that count only when someone says whether they replace or add, newest first.
+/// Deliveries that are active only once someone says whether they replace or add, newest first.
 pub async fn waiting(db: &mut PgConnection) -> sqlx::Result<Vec<ImportLine>> {
     lines(db, Which::Waiting).await
 }

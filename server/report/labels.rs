@@ -112,7 +112,7 @@ pub async fn spellings(
     found.without = all.total.map(|total| total.amount).unwrap_or_default() - labelled;
     let known = known(configuration, label);
     for at in 0..found.lines.len() {
-        let looks_like = found.lines[at].alike(&known, &found.lines[..at], label);
+        let looks_like = found.lines[at].similar(&known, &found.lines[..at], label);
         found.lines[at].looks_like = looks_like;
     }
     Ok(found)
@@ -120,20 +120,20 @@ pub async fn spellings(
 
 impl Spelling {
     /// What it may be a slip of: what there is, and what is larger.
-    fn alike(&self, known: &[String], larger: &[Self], label: Label) -> Vec<String> {
+    fn similar(&self, known: &[String], larger: &[Self], label: Label) -> Vec<String> {
         if self.means.is_some() && !needs_no_entry(label) {
             return Vec::new();
         }
         let itself = self.means.as_ref().unwrap_or(&self.text);
         let others = larger.iter().map(|line| line.means.as_ref().unwrap_or(&line.text));
-        let mut alike: Vec<String> = Vec::new();
+        let mut similar: Vec<String> = Vec::new();
         for candidate in known.iter().chain(others) {
-            if candidate != itself && are_similar(candidate, &self.text) && !alike.contains(candidate) {
-                alike.push(candidate.clone());
+            if candidate != itself && are_similar(candidate, &self.text) && !similar.contains(candidate) {
+                similar.push(candidate.clone());
             }
         }
-        alike.truncate(SIMILAR);
-        alike
+        similar.truncate(SIMILAR);
+        similar
     }
 }
 
@@ -163,7 +163,7 @@ fn known(configuration: &MonthConfiguration<'_>, label: Label) -> Vec<String> {
     }
 }
 
-/// Tags of a label that have too many values for the key in a delivery that counts.
+/// Tags of a label that have too many values for the key in an active delivery.
 async fn unseen_tags(
     db: &mut PgConnection,
     month: BillingMonth,

@@ -20,7 +20,7 @@ pub struct Machine {
     pub provider: String,
     pub instance_type: String,
     pub accelerator: Option<String>,
-    /// Told apart by their ids; 0 where bills name none, or only those of machines with accelerators.
+    /// Distinguished by their ids; 0 where bills name none, or only those of machines with accelerators.
     pub count: i64,
     pub accelerator_hours: Decimal,
     pub owned_hours: Decimal,

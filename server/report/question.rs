@@ -10,19 +10,19 @@ use crate::accounts::Viewer;
 use crate::billing::PricingCategory;
 use crate::money::Currency;
 use crate::period::Period;
+use crate::words::{words, written_as_str};
 
-/// Which of the four costs of FOCUS is summed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum CostMetric {
-    /// What the invoice says.
-    Billed,
-    /// Amortised: commitments spread over the usage they cover.
-    #[default]
-    Effective,
-    /// At negotiated prices, before commitments.
-    Contracted,
-    /// At list prices.
-    List,
+words! {
+    /// Which of the four costs of FOCUS is summed.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum CostMetric: as_str, name, meaning {
+        Billed = "billed", "Billed", "as invoiced";
+        #[default]
+        Effective = "effective", "Effective", "amortized: commitments spread over the usage they cover";
+        Contracted = "contracted", "Contracted", "at negotiated prices, before commitments";
+        List = "list", "List", "at public list prices";
+    }
 }
 
 /// A dimension that pages group and filter by.
@@ -74,16 +74,20 @@ pub struct Sort {
     pub is_reversed: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SortBy {
-    Name,
-    Cost,
-    Previous,
-    Change,
-    Hours,
-    /// Cost per accelerator-hour.
-    Price,
+words! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum SortBy: as_str {
+        Name = "name";
+        Cost = "cost";
+        Previous = "previous";
+        Change = "change";
+        Hours = "hours";
+        /// Cost per accelerator-hour.
+        Price = "price";
+    }
 }
+
+written_as_str!(SortBy);
 
 /// Groups that are remembered of a question [that asks for no more](Question::is_of_first).
 pub const FIRST: usize = 1000;
@@ -232,36 +236,9 @@ impl Filter {
 }
 
 impl CostMetric {
-    pub const ALL: [Self; 4] = [Self::Billed, Self::Effective, Self::Contracted, Self::List];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Billed => "billed",
-            Self::Effective => "effective",
-            Self::Contracted => "contracted",
-            Self::List => "list",
-        }
-    }
-
     /// `Effective cost`.
     pub fn label(self) -> String {
-        let name = match self {
-            Self::Billed => "Billed",
-            Self::Effective => "Effective",
-            Self::Contracted => "Contracted",
-            Self::List => "List",
-        };
-        format!("{name} cost")
-    }
-
-    /// One sentence for a person.
-    pub fn meaning(self) -> &'static str {
-        match self {
-            Self::Billed => "as invoiced",
-            Self::Effective => "amortized: commitments spread over the usage they cover",
-            Self::Contracted => "at negotiated prices, before commitments",
-            Self::List => "at public list prices",
-        }
+        format!("{} cost", self.name())
     }
 }
 
@@ -449,22 +426,6 @@ impl FromStr for Grouping {
     }
 }
 
-impl SortBy {
-    pub const ALL: [Self; 6] =
-        [Self::Name, Self::Cost, Self::Previous, Self::Change, Self::Hours, Self::Price];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Name => "name",
-            Self::Cost => "cost",
-            Self::Previous => "previous",
-            Self::Change => "change",
-            Self::Hours => "hours",
-            Self::Price => "price",
-        }
-    }
-}
-
 /// `name`, `-cost`.
 impl fmt::Display for Sort {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -477,17 +438,10 @@ impl FromStr for Sort {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (name, is_reversed) = text.strip_prefix('-').map_or((text, false), |name| (name, true));
-        let by = SortBy::ALL.into_iter().find(|by| by.as_str() == name);
-        by.map(|by| Self { by, is_reversed }).ok_or_else(|| ParseQuestionError {
+        name.parse().map(|by| Self { by, is_reversed }).map_err(|_| ParseQuestionError {
             found: text.to_owned(),
             expected: "name, cost, previous, change, hours or price, with - before it to reverse the order",
         })
-    }
-}
-
-impl Serialize for CostMetric {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
     }
 }
 

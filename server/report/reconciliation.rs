@@ -40,7 +40,7 @@ pub struct ReconciledLine {
     pub billing_account: String,
     /// Billed cost as it was summed while the files were read.
     pub in_files: Money,
-    /// Billed cost of the charges that count.
+    /// Billed cost of the active charges.
     pub in_ledger: Money,
     /// What of it is tax.
     pub tax: Money,
@@ -94,7 +94,7 @@ pub struct ReconciledTotal {
     pub lines_own: usize,
 }
 
-/// Billed cost and tax of the charges that count, by scope and currency.
+/// Billed cost and tax of the active charges, by scope and currency.
 type Booked = BTreeMap<(i64, Currency), (Decimal, Decimal)>;
 
 #[derive(PartialEq, Eq, Hash)]
@@ -206,7 +206,7 @@ fn or_zero(money: Option<&Money>) -> Decimal {
     money.map(|money| money.amount).unwrap_or_default()
 }
 
-/// What the files of the deliveries that count stated; and accounts that have an invoice and no charge any more.
+/// What the files of the active deliveries stated; and accounts that have an invoice and no charge any more.
 async fn stated(db: &mut PgConnection, period: Period, sequence: i64) -> sqlx::Result<Vec<ReconciledLine>> {
     let rows = sqlx::query!(
         r#"with counted as (

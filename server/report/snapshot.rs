@@ -1,4 +1,4 @@
-//! What decides an answer besides the question: what counts, what it is converted with, whose it is.
+//! What decides an answer besides the question: what is active, what it is converted with, whose it is.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,13 +1,12 @@
 //! What writes: each verb in a transaction of its own, with its line in the audit trail.
 
-use chrono::{DateTime, Utc};
 use serde_json::json;
 use sqlx::types::Json;
 use sqlx::{Connection as _, PgConnection};
 
 use super::{Headline, Share};
 use crate::accounts::UserId;
-use crate::audit::{self, Actor, Object, Verb};
+use crate::audit::{self, Act, Object, Verb};
 use crate::economics::comparison::Scenario;
 use crate::money::Decimal;
 
@@ -27,21 +26,20 @@ pub async fn create(
     scenario: &Scenario,
     headline: &Headline,
     owner: UserId,
-    by: &Actor,
-    now: DateTime<Utc>,
+    act: Act<'_>,
 ) -> sqlx::Result<i64> {
     let mut tx = db.begin().await?;
     let id = sqlx::query_scalar!(
         "insert into scenarios (owner_id, version, made_at, made_by) values ($1, 1, $2, $3) returning scenario_id",
         owner.0,
-        now,
-        by.name,
+        act.at,
+        act.by.name,
     )
     .fetch_one(&mut *tx)
     .await?;
-    add_version(&mut tx, (id, 1), (scenario, headline), None, (by, now)).await?;
+    add_version(&mut tx, (id, 1), (scenario, headline), None, act).await?;
     let object = Object::Scenario { id, name: scenario.name.clone() };
-    audit::record(&mut tx, by, Verb::ScenarioMade, &object, json!({ "version": 1 }), now).await?;
+    audit::record(&mut tx, act, Verb::ScenarioMade, &object, json!({ "version": 1 })).await?;
     tx.commit().await?;
     Ok(id)
 }
@@ -52,8 +50,7 @@ pub async fn save(
     (id, last): (i64, i64),
     (scenario, headline): (&Scenario, &Headline),
     reason: Option<&str>,
-    by: &Actor,
-    now: DateTime<Utc>,
+    act: Act<'_>,
 ) -> sqlx::Result<Saved> {
     let mut tx = db.begin().await?;
     let row = sqlx::query!(
@@ -73,13 +70,13 @@ pub async fn save(
         return Ok(Saved::Nothing);
     }
     let version = last + 1;
-    add_version(&mut tx, (id, version), (scenario, headline), reason, (by, now)).await?;
+    add_version(&mut tx, (id, version), (scenario, headline), reason, act).await?;
     sqlx::query!("update scenarios set version = $2 where scenario_id = $1", id, version)
         .execute(&mut *tx)
         .await?;
     let object = Object::Scenario { id, name: scenario.name.clone() };
     let details = json!({ "version": version, "reason": reason });
-    audit::record(&mut tx, by, Verb::ScenarioSaved, &object, details, now).await?;
+    audit::record(&mut tx, act, Verb::ScenarioSaved, &object, details).await?;
     tx.commit().await?;
     Ok(Saved::As(version))
 }
@@ -89,7 +86,7 @@ async fn add_version(
     (id, version): (i64, i64),
     (scenario, headline): (&Scenario, &Headline),
     reason: Option<&str>,
-    (by, now): (&Actor, DateTime<Utc>),
+    act: Act<'_>,
 ) -> sqlx::Result<()> {
     sqlx::query!(
         "insert into scenario_versions
@@ -101,8 +98,8 @@ async fn add_version(
         headline.cheapest,
         headline.cost_per_hour as Option<Decimal>,
         reason,
-        now,
-        by.name,
+        act.at,
+        act.by.name,
     )
     .execute(db)
     .await?;
@@ -122,13 +119,7 @@ pub enum Shared {
 pub const MOST_SHARES: i64 = 50;
 
 /// Shows a scenario to more people. Addresses are the same in small letters and in capitals.
-pub async fn share(
-    db: &mut PgConnection,
-    id: i64,
-    with: &Share,
-    by: &Actor,
-    now: DateTime<Utc>,
-) -> sqlx::Result<Shared> {
+pub async fn share(db: &mut PgConnection, id: i64, with: &Share, act: Act<'_>) -> sqlx::Result<Shared> {
     let (kind, name) = with.parts();
     let mut tx = db.begin().await?;
     // One after the other, so that what is counted stays so.
@@ -153,19 +144,13 @@ pub async fn share(
         .execute(&mut *tx)
         .await?;
     let object = named(&mut tx, id).await?;
-    audit::record(&mut tx, by, Verb::ScenarioShared, &object, json!({ kind: name }), now).await?;
+    audit::record(&mut tx, act, Verb::ScenarioShared, &object, json!({ kind: name })).await?;
     tx.commit().await?;
     Ok(Shared::Now)
 }
 
 /// Shows it to these people no more. False: they did not see it.
-pub async fn unshare(
-    db: &mut PgConnection,
-    id: i64,
-    with: &Share,
-    by: &Actor,
-    now: DateTime<Utc>,
-) -> sqlx::Result<bool> {
+pub async fn unshare(db: &mut PgConnection, id: i64, with: &Share, act: Act<'_>) -> sqlx::Result<bool> {
     let (kind, name) = with.parts();
     let mut tx = db.begin().await?;
     let gone = sqlx::query!(
@@ -179,33 +164,28 @@ pub async fn unshare(
     let was_there = gone.rows_affected() > 0;
     if was_there {
         let object = named(&mut tx, id).await?;
-        audit::record(&mut tx, by, Verb::ScenarioUnshared, &object, json!({ kind: name }), now).await?;
+        audit::record(&mut tx, act, Verb::ScenarioUnshared, &object, json!({ kind: name })).await?;
     }
     tx.commit().await?;
     Ok(was_there)
 }
 
 /// Takes a scenario off every list. False: it was removed before.
-pub async fn remove(db: &mut PgConnection, id: i64, by: &Actor, now: DateTime<Utc>) -> sqlx::Result<bool> {
+pub async fn remove(db: &mut PgConnection, id: i64, act: Act<'_>) -> sqlx::Result<bool> {
     let mut tx = db.begin().await?;
     let gone = sqlx::query!(
         "update scenarios set removed_at = $2, removed_by = $3 where scenario_id = $1 and removed_at is null",
         id,
-        now,
-        by.name,
+        act.at,
+        act.by.name,
     )
     .execute(&mut *tx)
     .await?;
-    described(tx, gone.rows_affected() > 0, id, Verb::ScenarioRemoved, (by, now)).await
+    described(tx, gone.rows_affected() > 0, id, Verb::ScenarioRemoved, act).await
 }
 
 /// Puts a scenario back that was removed. False: it was not.
-pub async fn bring_back(
-    db: &mut PgConnection,
-    id: i64,
-    by: &Actor,
-    now: DateTime<Utc>,
-) -> sqlx::Result<bool> {
+pub async fn bring_back(db: &mut PgConnection, id: i64, act: Act<'_>) -> sqlx::Result<bool> {
     let mut tx = db.begin().await?;
     let back = sqlx::query!(
         "update scenarios set removed_at = null, removed_by = null where scenario_id = $1 and removed_at is not null",
@@ -213,7 +193,7 @@ pub async fn bring_back(
     )
     .execute(&mut *tx)
     .await?;
-    described(tx, back.rows_affected() > 0, id, Verb::ScenarioBroughtBack, (by, now)).await
+    described(tx, back.rows_affected() > 0, id, Verb::ScenarioBroughtBack, act).await
 }
 
 async fn described(
@@ -221,11 +201,11 @@ async fn described(
     is_changed: bool,
     id: i64,
     verb: Verb,
-    (by, now): (&Actor, DateTime<Utc>),
+    act: Act<'_>,
 ) -> sqlx::Result<bool> {
     if is_changed {
         let object = named(&mut tx, id).await?;
-        audit::record(&mut tx, by, verb, &object, json!({}), now).await?;
+        audit::record(&mut tx, act, verb, &object, json!({})).await?;
     }
     tx.commit().await?;
     Ok(is_changed)

@@ -6,7 +6,7 @@ use serde_json::json;
 use sqlx::PgConnection;
 
 use crate::allocation;
-use crate::audit::{self, Actor, Object, Verb};
+use crate::audit::{self, Act, Actor, Object, Verb};
 use crate::ledger::{self, Originals};
 use crate::report;
 
@@ -69,18 +69,17 @@ pub async fn archivable(db: &mut PgConnection, then: DateTime<Utc>) -> sqlx::Res
 pub async fn archive_since(
     db: &mut PgConnection,
     then: DateTime<Utc>,
-    by: &Actor,
-    now: DateTime<Utc>,
+    act: Act<'_>,
 ) -> sqlx::Result<Vec<i64>> {
     let mut archived = Vec::new();
     for delivery in archivable(&mut *db, then).await? {
-        if ledger::archive(&mut *db, delivery, now).await? {
+        if ledger::archive(&mut *db, delivery, act.at).await? {
             archived.push(delivery);
         }
     }
     if !archived.is_empty() {
         let (verb, object) = (Verb::ImportsArchived, Object::Other("archiving"));
-        audit::record(&mut *db, by, verb, &object, json!({ "imports": archived }), now).await?;
+        audit::record(&mut *db, act, verb, &object, json!({ "imports": archived })).await?;
     }
     Ok(archived)
 }
@@ -90,7 +89,7 @@ pub async fn archive_since(
 pub async fn archive(db: &mut PgConnection, originals: &Originals, now: DateTime<Utc>) -> anyhow::Result<()> {
     let set = archiving(&mut *db).await?;
     if let Some(hours) = set.after_hours {
-        archive_since(&mut *db, now - TimeDelta::hours(hours.into()), &Actor::server(), now).await?;
+        archive_since(&mut *db, now - TimeDelta::hours(hours.into()), Actor::server().at(now)).await?;
     }
     let mut removed = Vec::new();
     for delivery in ledger::due(&mut *db, now).await? {

@@ -86,8 +86,8 @@ impl Asked {
 
     /// What a printed page would not tell otherwise: `by or about ada@example.org, token made, from 2026-09-01`.
     fn in_words(&self) -> String {
-        let what = Verb::parse(&self.what)
-            .map_or_else(|| self.what.replace('_', "-"), |verb| verb.meaning().to_owned());
+        let what = self.what.parse::<Verb>();
+        let what = what.map_or_else(|_| self.what.replace('_', "-"), |verb| verb.meaning().to_owned());
         let parts = [("by or about ", &self.who), ("", &what), ("from ", &self.from), ("to ", &self.to)];
         let said = parts.iter().filter(|(_, value)| !value.is_empty());
         said.map(|(word, value)| format!("{word}{value}")).collect::<Vec<_>>().join(", ")
@@ -120,8 +120,8 @@ fn kinds() -> Vec<(&'static str, Vec<Verb>)> {
     let mut kinds: Vec<(&'static str, Vec<Verb>)> = Vec::new();
     for verb in Verb::ALL {
         match kinds.iter_mut().find(|(kind, _)| *kind == verb.kind()) {
-            Some((_, verbs)) => verbs.push(*verb),
-            None => kinds.push((verb.kind(), vec![*verb])),
+            Some((_, verbs)) => verbs.push(verb),
+            None => kinds.push((verb.kind(), vec![verb])),
         }
     }
     kinds
@@ -147,7 +147,7 @@ impl Line {
 
     /// What was done in words.
     fn what(&self) -> &str {
-        Verb::parse(&self.verb).map_or(self.verb.as_str(), |verb| verb.meaning())
+        self.verb.parse::<Verb>().map_or(self.verb.as_str(), |verb| verb.meaning())
     }
 
     /// The page of what it was done to, or the list that it is in.

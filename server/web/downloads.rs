@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_turn_ends_with_its_download() {
+    async fn a_slot_ends_with_its_download() {
         let downloads = downloads();
         let mut slots = vec![downloads.slot(UserId(1)).unwrap(), downloads.slot(UserId(1)).unwrap()];
         assert!(downloads.slot(UserId(1)).is_err() && downloads.slot(UserId(2)).is_ok());

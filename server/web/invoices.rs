@@ -108,7 +108,7 @@ pub async fn enter(
     let mut fields = Fields::new(fields);
     let it = answers.reconciliation(&mut db, period, None).await?;
     if let Some(invoice) = form.read(&it, &mut fields) {
-        if ledger::enter_invoice(&mut db, &invoice, &by, now).await? {
+        if ledger::enter_invoice(&mut db, &invoice, by.at(now)).await? {
             let it = answers.reconciliation(&mut db, period, None).await?;
             return Ok(respond::flash(at(period), &said(&it, &invoice)));
         }
@@ -162,7 +162,7 @@ pub async fn remove(
     mut db: Db,
     Form(form): Form<RemoveForm>,
 ) -> Result {
-    let removed = ledger::remove_invoice(&mut db, form.invoice, &by, now).await?;
+    let removed = ledger::remove_invoice(&mut db, form.invoice, by.at(now)).await?;
     let sentence = removed.map_or_else(
         || "Nothing changed: this invoice does not exist.".to_owned(),
         |number| format!("Invoice {number} removed."),

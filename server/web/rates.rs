@@ -107,7 +107,7 @@ pub async fn set(
         );
         return respond::refused(Page::find(layout, &mut db, fields).await?);
     }
-    let change = exchange::set(&mut db, std::slice::from_ref(&rate), &by, now).await?;
+    let change = exchange::set(&mut db, std::slice::from_ref(&rate), by.at(now)).await?;
     let Rate { month, currency, quoted_in, rate, .. } = rate;
     let sentence = match change.sequence {
         Some(_) => format!("Saved: in {} one {currency} is {rate} {quoted_in}.", month.name()),
@@ -162,7 +162,7 @@ pub async fn load(
     let Some(rates) = fields.check("files", rates) else {
         return respond::refused(Page::find(layout, &mut db, fields).await?);
     };
-    let Change { changed, unchanged, .. } = exchange::set(&mut db, &rates, &by, now).await?;
+    let Change { changed, unchanged, .. } = exchange::set(&mut db, &rates, by.at(now)).await?;
     let sentence = format!("{name}: {changed} rates added or changed, {unchanged} unchanged.");
     Ok(respond::flash(paths::Rates, &sentence))
 }
@@ -186,7 +186,7 @@ pub async fn remove(
         .parse()
         .map_err(|error: crate::period::ParsePeriodError| Error::BadRequest(error.to_string()))?;
     let (currency, quoted_in) = (Currency::exactly(&form.currency), Currency::exactly(&form.quoted_in));
-    let removed = exchange::remove(&mut db, month, &currency, &quoted_in, &by, now).await?;
+    let removed = exchange::remove(&mut db, month, &currency, &quoted_in, by.at(now)).await?;
     let sentence = match removed {
         Some(_) => format!("Removed the rate from {currency} to {quoted_in} in {}.", month.name()),
         None => "Nothing changed: there is no such rate.".to_owned(),
@@ -216,7 +216,7 @@ pub async fn set_reporting_currency(
     if fields.is_refused() {
         return respond::refused(Page::find(layout, &mut db, fields).await?);
     }
-    exchange::set_reporting_currency(&mut db, currency.as_ref(), &by, now).await?;
+    exchange::set_reporting_currency(&mut db, currency.as_ref(), by.at(now)).await?;
     let sentence = match &currency {
         Some(currency) => format!("Saved. The overview is in {currency}."),
         None => "Saved. The overview is in the currency of most charges.".to_owned(),

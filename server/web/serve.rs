@@ -154,7 +154,7 @@ impl Signals {
     }
 }
 
-/// Nothing is lost: what breaks off counts nowhere, and the private PostgreSQL sees that we are gone.
+/// Nothing is lost: what breaks off is active nowhere, and the private PostgreSQL sees that we are gone.
 async fn end_at_the_second(mut signals: Signals) {
     signals.next().await;
     tracing::warn!("stopped at once");

@@ -89,7 +89,7 @@ pub async fn destroy(
 ) -> Result {
     if let (Some(token), Some(person)) = (&visitor.session, &visitor.person) {
         let by = Actor::person(&person.email, &client.address);
-        session::close(&mut db, person, token, &by, now).await?;
+        session::close(&mut db, person, token, by.at(now)).await?;
     }
     let mut response = respond::see_other(paths::SignIn);
     cookie::close_session(&mut response, &settings);

@@ -66,7 +66,7 @@ pub async fn save(
     if storage::set_archiving(&mut tx, set, now).await? {
         let (verb, object) = (Verb::ArchivingSet, Object::Other("archiving"));
         let details = json!({ "hours": after_hours, "days": files_after_days });
-        audit::record(&mut tx, &by, verb, &object, details, now).await?;
+        audit::record(&mut tx, by.at(now), verb, &object, details).await?;
     }
     tx.commit().await?;
     Ok(respond::flash(paths::Storage, "Saved."))
@@ -91,7 +91,7 @@ fn number(
 /// Archives all that is inactive, whenever that began.
 pub async fn archive(_: paths::StorageArchive, Now(now): Now, by: Actor, State(app): State<App>) -> Result {
     let mut db = app.jobs.acquire().await?;
-    let archived = storage::archive_since(&mut db, now, &by, now).await?;
+    let archived = storage::archive_since(&mut db, now, by.at(now)).await?;
     let sentence = match archived.len() {
         0 => "Nothing changed: there are no inactive imports to archive.".to_owned(),
         1 => format!("Import {} is archived. Its space is free in a few minutes.", archived[0]),

@@ -15,7 +15,7 @@ use crate::support::now;
 async fn draft(db: &mut PgConnection, entries: Vec<Entry>) -> Outcome {
     let edits = changes::additions(db, entries).await.unwrap();
     let by = Actor::person("ada@example.com", "test");
-    changes::draft::<Configuration>(db, edits, None, "a change", &by, now()).await.unwrap()
+    changes::draft::<Configuration>(db, edits, None, "a change", by.at(now())).await.unwrap()
 }
 
 /// What a draft of these entries is refused for.
@@ -223,24 +223,24 @@ async fn a_draft_changes_nothing_until_it_is_applied_and_undo_goes_back(db: PgPo
     assert!(!Configuration::as_of(&mut db, 0).await.unwrap().has_teams());
 
     assert_eq!(
-        changes::apply::<Configuration>(&mut db, id, Some("new"), &by, now()).await.unwrap(),
+        changes::apply::<Configuration>(&mut db, id, Some("new"), by.at(now())).await.unwrap(),
         Outcome::At { change: id, version: 1 }
     );
     assert!(Configuration::as_of(&mut db, 1).await.unwrap().has_teams());
     assert!(!Configuration::as_of(&mut db, 0).await.unwrap().has_teams());
     assert_eq!(
-        changes::apply::<Configuration>(&mut db, id, None, &by, now()).await.unwrap(),
+        changes::apply::<Configuration>(&mut db, id, None, by.at(now())).await.unwrap(),
         Outcome::Decided
     );
 
     assert_eq!(
-        changes::undo::<Configuration>(&mut db, id, Some("too early"), &by, now()).await.unwrap(),
+        changes::undo::<Configuration>(&mut db, id, Some("too early"), by.at(now())).await.unwrap(),
         Outcome::At { change: id, version: 2 }
     );
     assert!(!Configuration::as_of(&mut db, 2).await.unwrap().has_teams());
     assert!(Configuration::as_of(&mut db, 1).await.unwrap().has_teams());
     assert_eq!(
-        changes::undo::<Configuration>(&mut db, id, None, &by, now()).await.unwrap(),
+        changes::undo::<Configuration>(&mut db, id, None, by.at(now())).await.unwrap(),
         Outcome::Decided
     );
     let change = changes::find::<Configuration>(&mut db, id).await.unwrap().unwrap().outline;
@@ -262,22 +262,23 @@ async fn draft_in_conflict_is_not_applied(db: PgPool) {
         let after = Team { handle: "vision".into(), name: name.into(), ..Team::default() };
         vec![Edit { id: ids[0], before: Some(team("vision")), after: Some(Entry::Team(after)) }]
     };
-    let drafted =
-        changes::draft::<Configuration>(&mut db, renamed("Sight"), None, "rename", &by, now()).await.unwrap();
+    let drafted = changes::draft::<Configuration>(&mut db, renamed("Sight"), None, "rename", by.at(now()))
+        .await
+        .unwrap();
     let Outcome::Waits(late) = drafted else { panic!("{drafted:?}") };
     let first = change(&mut db, renamed("Seeing")).await;
-    let outcome = changes::apply::<Configuration>(&mut db, late, None, &by, now()).await.unwrap();
+    let outcome = changes::apply::<Configuration>(&mut db, late, None, by.at(now())).await.unwrap();
     assert_eq!(outcome, Outcome::Conflict(vec!["team Sight".into()]));
     // Undone first, it can be.
     assert!(matches!(
-        changes::undo::<Configuration>(&mut db, first, None, &by, now()).await.unwrap(),
+        changes::undo::<Configuration>(&mut db, first, None, by.at(now())).await.unwrap(),
         Outcome::At { .. }
     ));
     assert!(matches!(
-        changes::apply::<Configuration>(&mut db, late, None, &by, now()).await.unwrap(),
+        changes::apply::<Configuration>(&mut db, late, None, by.at(now())).await.unwrap(),
         Outcome::At { .. }
     ));
-    let outcome = changes::undo::<Configuration>(&mut db, first, None, &by, now()).await.unwrap();
+    let outcome = changes::undo::<Configuration>(&mut db, first, None, by.at(now())).await.unwrap();
     assert_eq!(outcome, Outcome::Decided);
 }
 
@@ -286,9 +287,9 @@ async fn undoing_what_others_stand_on_is_refused(db: PgPool) {
     let mut db = db.acquire().await.unwrap();
     let by = Actor::person("ada@example.com", "test");
     let Outcome::Waits(id) = draft(&mut db, vec![team("vision")]).await else { panic!() };
-    changes::apply::<Configuration>(&mut db, id, None, &by, now()).await.unwrap();
+    changes::apply::<Configuration>(&mut db, id, None, by.at(now())).await.unwrap();
     write(&mut db, vec![rule(1, "service", "EC2", to_team("vision"))]).await;
-    let outcome = changes::undo::<Configuration>(&mut db, id, None, &by, now()).await.unwrap();
+    let outcome = changes::undo::<Configuration>(&mut db, id, None, by.at(now())).await.unwrap();
     let Outcome::Refused(problems) = outcome else { panic!("{outcome:?}") };
     assert!(problems[0].message.contains("there is no team vision"), "{problems:?}");
     assert!(Configuration::as_of(&mut db, 1000).await.unwrap().has_teams());
@@ -302,12 +303,12 @@ async fn a_draft_waits_for_a_decision_once_it_is_proposed(db: PgPool) {
     let edits = vec![Edit { id: ids[0], before: None, after: Some(team("vision")) }];
     let about = About { summary: "New team", reason: Some("it begins") };
     let Outcome::Waits(id) =
-        changes::draft::<Configuration>(&mut db, edits, None, about, &by, now()).await.unwrap()
+        changes::draft::<Configuration>(&mut db, edits, None, about, by.at(now())).await.unwrap()
     else {
         panic!()
     };
     assert_eq!(changes::waiting(&mut db, Some(Kind::Allocation)).await.unwrap(), 0);
-    let outcome = changes::propose::<Configuration>(&mut db, id, None, &by, now()).await.unwrap();
+    let outcome = changes::propose::<Configuration>(&mut db, id, None, by.at(now())).await.unwrap();
     assert_eq!(outcome, Outcome::Waits(id));
     assert_eq!(changes::waiting(&mut db, Some(Kind::Allocation)).await.unwrap(), 1);
     let proposed = Events { status: Some(Status::Proposed), author: Some("fay@example.com"), kind: None };
@@ -321,8 +322,8 @@ async fn a_draft_waits_for_a_decision_once_it_is_proposed(db: PgPool) {
     assert_eq!((others.len(), count), (0, 0));
 
     let ada = Actor::person("ada@example.com", "test");
-    assert!(changes::discard(&mut db, Kind::Allocation, id, Some("not yet"), &ada, now()).await.unwrap());
-    let outcome = changes::propose::<Configuration>(&mut db, id, None, &by, now()).await.unwrap();
+    assert!(changes::discard(&mut db, Kind::Allocation, id, Some("not yet"), ada.at(now())).await.unwrap());
+    let outcome = changes::propose::<Configuration>(&mut db, id, None, by.at(now())).await.unwrap();
     assert_eq!(outcome, Outcome::Decided);
     let change = changes::find::<Configuration>(&mut db, id).await.unwrap().unwrap().outline;
     assert_eq!((change.status, change.decision_reason.as_deref()), (Status::Discarded, Some("not yet")));
@@ -335,6 +336,6 @@ async fn a_draft_that_changes_nothing_is_none(db: PgPool) {
     let by = Actor::person("ada@example.com", "test");
     let same = Edit { id: 1, before: Some(team("a")), after: Some(team("a")) };
     let drafted =
-        changes::draft::<Configuration>(&mut db, vec![same], None, "nothing", &by, now()).await.unwrap();
+        changes::draft::<Configuration>(&mut db, vec![same], None, "nothing", by.at(now())).await.unwrap();
     assert_eq!(drafted, Outcome::Nothing);
 }

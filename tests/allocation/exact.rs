@@ -192,7 +192,7 @@ pub async fn surroundings(db: &mut PgConnection, chance: &mut ChaCha8Rng) {
         rate("2026-09", "GBP", "1.26"),
     ];
     let by = Actor::person("ada@example.com", "test");
-    exchange::set(db, &rates, &by, now()).await.unwrap();
+    exchange::set(db, &rates, by.at(now())).await.unwrap();
     let mut quantities = Vec::new();
     for day in ["2026-08-03", "2026-08-30", "2026-09-05"] {
         for owner in TEAMS {
@@ -208,7 +208,7 @@ pub async fn surroundings(db: &mut PgConnection, chance: &mut ChaCha8Rng) {
             });
         }
     }
-    allocation::set_quantities(db, &quantities, &by, now()).await.unwrap();
+    allocation::set_quantities(db, &quantities, by.at(now())).await.unwrap();
 }
 
 /// A cost in dollars: of what was billed in them, or of everything, converted.

@@ -132,7 +132,7 @@ async fn a_lead_sees_nothing_of_a_team_since_it_left(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
-async fn a_change_is_told_apart_from_the_teams_that_joined_or_left(db: PgPool) {
+async fn a_change_is_distinguished_from_the_teams_that_joined_or_left(db: PgPool) {
     let ledger = TestLedger::new(db);
     for name in ["2026-08", "2026-09"] {
         ledger.deliver(&format!("{name}.csv"), &month(name)).await;

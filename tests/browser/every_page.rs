@@ -245,7 +245,7 @@ async fn allocate(site: &Site) {
         quantity: 12.into(),
     };
     let by = Actor::person("ada@example.com", "test");
-    allocation::set_quantities(&mut db, &[runs], &by, now()).await.unwrap();
+    allocation::set_quantities(&mut db, &[runs], by.at(now())).await.unwrap();
 }
 
 /// A cluster of our own, a meter that was read, and what became of one of its nodes.
@@ -272,7 +272,7 @@ async fn own(site: &Site) {
         Reading { meter: "pdu".into(), from, until: from + chrono::TimeDelta::days(3), kwh: 4000.into() };
     let of_meter = MeterReadings { meter_id, readings: vec![reading] };
     let by = Actor::person("ada@example.com", "test");
-    onprem::take_readings(&mut db, &[of_meter], "pdu.csv", &by, now()).await.unwrap();
+    onprem::take_readings(&mut db, &[of_meter], "pdu.csv", by.at(now())).await.unwrap();
 }
 
 /// A file of prices that waits for a decision, with what was skipped and rejected.
@@ -292,7 +292,9 @@ async fn read_prices(site: &Site) {
     let report = serde_json::to_value(&report).unwrap();
     let by = Actor::person("ada@example.com", "test");
     let about = "prices.csv: one price";
-    changes::draft::<price_catalogue::Entries>(&mut db, edits, Some(&report), about, &by, now).await.unwrap();
+    changes::draft::<price_catalogue::Entries>(&mut db, edits, Some(&report), about, by.at(now))
+        .await
+        .unwrap();
 }
 
 /// A situation of the field, in two versions.
@@ -302,10 +304,10 @@ async fn keep_a_scenario(site: &Site) {
     let by = Actor::person("ada@example.com", "test");
     let mut scenario = file::read(templates()[0].text).unwrap();
     let headline = Headline::of(&scenario.compare().unwrap());
-    let id = saved_scenarios::create(&mut db, &scenario, &headline, ada.user_id, &by, now()).await.unwrap();
+    let id = saved_scenarios::create(&mut db, &scenario, &headline, ada.user_id, by.at(now())).await.unwrap();
     scenario.months = 24;
     let next = (&scenario, &headline);
-    saved_scenarios::save(&mut db, (id, 1), next, Some("two years"), &by, now()).await.unwrap();
+    saved_scenarios::save(&mut db, (id, 1), next, Some("two years"), by.at(now())).await.unwrap();
 }
 
 /// A price that was wrong, and a wish.
@@ -324,7 +326,7 @@ async fn asset_register(db: &mut PgConnection, edits: Vec<onprem::Edit>, right: 
     let by = Actor::person("ada@example.com", "test");
     let about = About { summary: "What we have", reason: Some("by the invoice") };
     let outcome =
-        changes::change::<onprem::AssetRegister>(db, edits, about, right, &by, now()).await.unwrap();
+        changes::change::<onprem::AssetRegister>(db, edits, about, right, by.at(now())).await.unwrap();
     assert!(matches!(outcome, Outcome::At { .. } | Outcome::Waits(_)), "{outcome:?}");
 }
 

@@ -63,7 +63,7 @@ fn described(path: &PathBuf) -> String {
     .unwrap();
     for charge in &reading.charges {
         out.push('\n');
-        out.push_str(&charge_told(charge));
+        out.push_str(&charge_line(charge));
     }
     out.push('\n');
     for rejection in &reading.rejected {
@@ -79,7 +79,7 @@ fn described(path: &PathBuf) -> String {
 }
 
 /// Every field that holds something.
-fn charge_told(charge: &Charge) -> String {
+fn charge_line(charge: &Charge) -> String {
     let key = &charge.key;
     let mut out = format!("{} {}", key.category.as_str(), key.pricing.as_str()).trim().to_owned();
     if key.is_correction {

@@ -54,12 +54,12 @@ async fn ledger(db: PgPool) -> TestLedger {
             rate: rate.parse().unwrap(),
             source: "test".into(),
         };
-        exchange::set(&mut db, &[rate], &Actor::command_line(None), now()).await.unwrap();
+        exchange::set(&mut db, &[rate], Actor::command_line(None).at(now())).await.unwrap();
     }
     let mut db = ledger.db.acquire().await.unwrap();
     let dollars = Currency::exactly("USD");
     let by = Actor::command_line(None);
-    exchange::set_reporting_currency(&mut db, Some(&dollars), &by, now()).await.unwrap();
+    exchange::set_reporting_currency(&mut db, Some(&dollars), by.at(now())).await.unwrap();
     let budget = |team: &str, amount: i64, currency: &str| {
         Entry::Budget(Budget {
             of: BudgetOf::Team(team.into()),
@@ -265,7 +265,9 @@ async fn a_step_of_the_ledger_is_shown_in_the_reporting_currency_of_that_step(db
     let before = finance.json("/spend/2026-09.json").await;
     let euros = Currency::exactly("EUR");
     let mut db = ledger.db.acquire().await.unwrap();
-    exchange::set_reporting_currency(&mut db, Some(&euros), &Actor::command_line(None), now()).await.unwrap();
+    exchange::set_reporting_currency(&mut db, Some(&euros), Actor::command_line(None).at(now()))
+        .await
+        .unwrap();
     let after = finance.json("/spend/2026-09.json").await;
     assert_eq!((&before["currency"], &after["currency"]), (&"USD".into(), &"EUR".into()));
     let address = format!("/spend/2026-09.json?sequence={}", before["sequence"]);

@@ -53,7 +53,7 @@ async fn archive(ledger: &TestLedger) {
 
 /// As an administrator does with a click.
 async fn archive_all(db: &mut PgConnection, now: DateTime<Utc>) -> Vec<i64> {
-    storage::archive_since(db, now, &Actor::person("ada@example.com", "::1"), now).await.unwrap()
+    storage::archive_since(db, now, Actor::person("ada@example.com", "::1").at(now)).await.unwrap()
 }
 
 /// Rows of a delivery by table.

@@ -82,7 +82,7 @@ async fn a_cancellation_that_is_rolled_back_leaves_the_files_of_the_upload(db: P
     file.write(b"a bill").await.unwrap();
     file.finish().await.unwrap();
     let mut db = db.acquire().await.unwrap();
-    arriving.enqueue(&mut db, &by, now()).await.unwrap();
+    arriving.enqueue(&mut db, by.at(now())).await.unwrap();
     let files = || std::fs::read_dir(folder.path().join("incoming")).unwrap().count();
 
     let mut tx = db.begin().await.unwrap();

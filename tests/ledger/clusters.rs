@@ -181,13 +181,15 @@ impl Racks {
     async fn change(&self, edits: Vec<Edit>) -> Outcome {
         let mut db = self.ledger.db.acquire().await.unwrap();
         let about = About { summary: "a correction", reason: None };
-        changes::change::<AssetRegister>(&mut db, edits, about, Right::Apply, &self.by, now()).await.unwrap()
+        changes::change::<AssetRegister>(&mut db, edits, about, Right::Apply, self.by.at(now()))
+            .await
+            .unwrap()
     }
 
     async fn publish(&self, cluster: &str, only: Option<BillingMonth>) -> usize {
         let mut db = self.ledger.db.acquire().await.unwrap();
         let with = (&self.inbox, &self.months);
-        let submitted = jobs::submit_cluster(&mut db, with, cluster, only, &self.by, now()).await.unwrap();
+        let submitted = jobs::submit_cluster(&mut db, with, cluster, only, self.by.at(now())).await.unwrap();
         drop(db);
         jobs::run_pending(&self.ledger.db, &self.ledger.originals, Clock::At(now())).await.unwrap();
         submitted.months
@@ -233,7 +235,7 @@ impl Racks {
             kwh: dice.cents(30),
         });
         let readings = [MeterReadings { meter_id: *meter_id, readings: readings.collect() }];
-        onprem::take_readings(&mut db, &readings, "readings", &self.by, now()).await.unwrap()
+        onprem::take_readings(&mut db, &readings, "readings", self.by.at(now())).await.unwrap()
     }
 
     async fn undo_a_change(&self, dice: &mut Dice) -> Outcome {
@@ -245,7 +247,7 @@ impl Racks {
             return Outcome::Nothing;
         }
         let change = &changes[dice.below(changes.len() as u32) as usize];
-        changes::undo::<AssetRegister>(&mut db, change.outline.id, None, &self.by, now()).await.unwrap()
+        changes::undo::<AssetRegister>(&mut db, change.outline.id, None, self.by.at(now())).await.unwrap()
     }
 
     async fn undo_a_delivery(&self, dice: &mut Dice) {
@@ -513,7 +515,7 @@ async fn a_month_is_computed_once_for_what_decides_it(db: PgPool) {
     assert_eq!(changed, [false, true, true, false]);
     let mut db = racks.ledger.db.acquire().await.unwrap();
     let last = changes::latest::<AssetRegister>(&mut db, 1).await.unwrap().remove(0).outline.id;
-    changes::undo::<AssetRegister>(&mut db, last, None, &racks.by, now()).await.unwrap();
+    changes::undo::<AssetRegister>(&mut db, last, None, racks.by.at(now())).await.unwrap();
     assert_eq!(racks.computations(TODAY).await, 2, "they were taken back");
     let undone = racks.months_by(&racks.months, "east", TODAY).await;
     assert!(before.iter().zip(&undone).all(|(one, other)| one.sums == other.sums));

@@ -276,7 +276,7 @@ async fn an_import_that_becomes_complete_during_a_sweep_is_kept(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
-async fn what_was_handed_in_first_does_not_silently_replace_what_came_later(db: PgPool) {
+async fn an_earlier_file_does_not_silently_replace_a_later_one(db: PgPool) {
     let ledger = TestLedger::new(db);
     let later = Focus::new().hour("acme", "s1", "2026-09-05T10", "11", "vision");
     let later = ledger.deliver("later.csv", &later).await.delivery.unwrap();

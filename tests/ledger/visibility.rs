@@ -1,4 +1,4 @@
-//! What counts, brought up to date where a publish or an undo touches it, against all of it by its definition.
+//! What is active, brought up to date where a publish or an undo touches it, against all of it by its definition.
 
 use gpuledger::ledger::{self, Decision, Undone};
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use sqlx::{PgConnection, PgPool};
 
 use crate::support::now;
 
-/// What counts by its definition, over all history: written down here once more, and compared.
+/// What is active by its definition, over all history: written down here once more, and compared.
 const DEFINITION: &str = "
     with recursive in_place as (
         select ds.scope_id, ds.delivery_id

@@ -42,7 +42,7 @@ async fn set(ledger: &TestLedger, month: &str, rate: &str) -> i64 {
         rate: rate.parse().unwrap(),
         source: "test".into(),
     };
-    exchange::set(&mut db, &[rate], &by(), now()).await.unwrap().sequence.unwrap()
+    exchange::set(&mut db, &[rate], by().at(now())).await.unwrap().sequence.unwrap()
 }
 
 fn total(spend: &Spend) -> (String, String) {
@@ -134,9 +134,9 @@ async fn a_page_as_of_a_sequence_converts_as_it_did_then(db: PgPool) {
     let mut db = ledger.db.acquire().await.unwrap();
     let (eur, usd) = (Currency::exactly("EUR"), Currency::exactly("USD"));
     let month = "2026-09".parse().unwrap();
-    let removed = exchange::remove(&mut db, month, &eur, &usd, &by(), now()).await.unwrap();
+    let removed = exchange::remove(&mut db, month, &eur, &usd, by().at(now())).await.unwrap();
     assert_eq!(removed, Some(after + 1));
-    assert_eq!(exchange::remove(&mut db, month, &eur, &usd, &by(), now()).await.unwrap(), None);
+    assert_eq!(exchange::remove(&mut db, month, &eur, &usd, by().at(now())).await.unwrap(), None);
     drop(db);
     assert_eq!(spend(&ledger, &as_of(None)).await.unconverted.len(), 1);
     assert_eq!(total(&spend(&ledger, &as_of(Some(after))).await).0, "161.0100000000015");

@@ -275,7 +275,7 @@ async fn it_passes_on_why_postgresql_does_not_start() {
 }
 
 #[tokio::test]
-async fn it_is_kept_by_nobody_who_was_not_hired() {
+async fn a_supervisor_that_a_person_starts_refuses() {
     let sandbox = Sandbox::new();
     let _private = sandbox.join().await;
     let data_dir = sandbox.data_dir().to_str().unwrap();

@@ -148,7 +148,8 @@ impl TestApp {
         let person = people::find(&mut db, user).await.unwrap().unwrap();
         let by = Actor::command_line(Some("test"));
         let (year, now) = (chrono::TimeDelta::days(365), now());
-        let made = token::make(&mut db, &person, "script", year, &mut clock::dice(), &by, now).await.unwrap();
+        let made =
+            token::make(&mut db, &person, "script", year, &mut clock::dice(), by.at(now)).await.unwrap();
         match made {
             Made::Token(token) => token,
             other => panic!("{other:?}"),
@@ -358,7 +359,7 @@ pub async fn add_person(db: &PgPool, email: &str, role: Role, teams: &[&str], ha
     let person = NewPerson { email: Email::parse(email).unwrap(), name: None, role, teams };
     let mut db = db.acquire().await.unwrap();
     let by = Actor::command_line(Some("test"));
-    match people::add(&mut db, &person, Some(hash), &by, now()).await.unwrap() {
+    match people::add(&mut db, &person, Some(hash), by.at(now())).await.unwrap() {
         people::Added::As(id) => id,
         people::Added::EmailTaken => panic!("{email} twice"),
     }

@@ -59,9 +59,9 @@ pub async fn write(db: &mut PgConnection, entries: Vec<Entry>) -> Vec<i64> {
 /// Drafts and applies edits; answers the number of the change.
 pub async fn change(db: &mut PgConnection, edits: Vec<Edit>) -> i64 {
     let by = Actor::person("ada@example.com", "test");
-    let drafted = changes::draft::<Configuration>(db, edits, None, "a change", &by, now()).await.unwrap();
+    let drafted = changes::draft::<Configuration>(db, edits, None, "a change", by.at(now())).await.unwrap();
     let Outcome::Waits(id) = drafted else { panic!("{drafted:?}") };
-    let outcome = changes::apply::<Configuration>(db, id, Some("because"), &by, now()).await.unwrap();
+    let outcome = changes::apply::<Configuration>(db, id, Some("because"), by.at(now())).await.unwrap();
     assert!(matches!(outcome, Outcome::At { .. }), "{outcome:?}");
     id
 }

@@ -343,9 +343,10 @@ async fn proposed(app: &TestApp) {
     let edits = vec![onprem::Edit { id: *id, before: Some(entry.clone()), after: None }];
     let about = changes::About { summary: "without support", reason: None };
     let by = Actor::person("ada@example.com", "test");
-    let outcome = changes::change::<onprem::AssetRegister>(&mut db, edits, about, Right::Propose, &by, now())
-        .await
-        .unwrap();
+    let outcome =
+        changes::change::<onprem::AssetRegister>(&mut db, edits, about, Right::Propose, by.at(now()))
+            .await
+            .unwrap();
     assert!(matches!(outcome, changes::Outcome::Waits(_)), "{outcome:?}");
 }
 

@@ -111,7 +111,7 @@ async fn amounts_are_converted_into_another_currency_or_asked_for(db: PgPool) {
         source: "test".into(),
     };
     let mut db = db.acquire().await.unwrap();
-    exchange::set(&mut db, &[rate], &Actor::command_line(None), now()).await.unwrap();
+    exchange::set(&mut db, &[rate], Actor::command_line(None).at(now())).await.unwrap();
     let price = |page: &str| html::attributes(page, "#f-on_demand", "value");
     let dollars = finance.get("/scenarios/calculators/spot").await.body;
     assert_eq!(price(&dollars), ["6.88"]);

@@ -389,7 +389,7 @@ async fn a_file_is_taken_whole_or_not_at_all(db: PgPool) {
     let loaded = load(&mut admin, address, format!("{ASSETS}{good}").as_bytes()).await;
     assert_eq!(loaded.location(), "/asset-register/assets", "{}", html::text(&loaded.body, "main"));
     assert_eq!(revision(&app).await, 2);
-    // The file that is taken away is taken in as it is, and changes nothing.
+    // The file that is exported is imported as it is, and changes nothing.
     let csv = admin.get("/asset-register/assets.csv").await;
     assert_eq!(csv.header("content-disposition"), "attachment; filename=\"assets.csv\"");
     load(&mut admin, address, &csv.bytes).await;

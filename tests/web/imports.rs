@@ -312,7 +312,7 @@ async fn rejected_rows_are_downloaded_corrected_and_added(db: PgPool) {
     assert_eq!(html::text(&first, "#corrected"), "1 of them was imported again, as import 3.");
     assert_eq!(html::attributes(&app.get("/imports/3").await.body, "#corrects a", "href"), ["/imports/1"]);
 
-    // What is wrong still is taken away again, here as it was and there under the header of the export and with its new
+    // What is wrong still is exported again, here as it was and there under the header of the export and with its new
     // reason.
     assert!(app.get(&link).await.body.contains("delivery-1/file-0/row-3"));
     let again = app.get("/imports/3/files/0/rejected").await.body;
@@ -345,7 +345,7 @@ async fn corrected_rows_go_with_the_delivery_that_lacked_them(db: PgPool) {
     assert_eq!(missing(&mut app).await, Missing { total: 10, rows: 1, of_deliveries: vec![(2, 1)] });
     let rows = app.get("/imports/2/files/0/rejected").await.body;
 
-    // Corrected in two goes: what was wrong once more is corrected from the first file that was taken away.
+    // Corrected in two goes: what was wrong once more is corrected from the first file that was exported.
     app.import("worse.csv", rows.replace("seven", "siete")).await;
     assert_eq!(missing(&mut app).await, Missing { total: 10, rows: 1, of_deliveries: vec![(2, 1)] });
     let page = app.get("/imports/3").await.body;

@@ -150,7 +150,7 @@ async fn a_link_is_over_after_three_days_and_when_its_owner_is_disabled(db: PgPo
     let mut db = app.db.acquire().await.unwrap();
     let lena = people::find(&mut db, id).await.unwrap().unwrap();
     let now = now();
-    let token = link::make(&mut db, &lena, &mut clock::dice(), &by, now).await.unwrap().unwrap();
+    let token = link::make(&mut db, &lena, &mut clock::dice(), by.at(now)).await.unwrap().unwrap();
     let hours = chrono::TimeDelta::hours;
     assert!(link::find(&mut db, &token, now + hours(71)).await.unwrap().is_some());
     assert!(link::find(&mut db, &token, now + hours(73)).await.unwrap().is_none());
@@ -158,9 +158,9 @@ async fn a_link_is_over_after_three_days_and_when_its_owner_is_disabled(db: PgPo
     let opening = Opening { token: &session, browser: Browser::default(), instead_of: None };
     let late = now + hours(73);
     assert!(link::complete(&mut db, &token, "hash", "x", opening, late).await.unwrap().is_none());
-    manage::disable(&mut db, id, &by, now).await.unwrap();
+    manage::disable(&mut db, id, by.at(now)).await.unwrap();
     assert!(link::find(&mut db, &token, now).await.unwrap().is_none());
-    assert!(link::make(&mut db, &lena, &mut clock::dice(), &by, now).await.unwrap().is_none());
+    assert!(link::make(&mut db, &lena, &mut clock::dice(), by.at(now)).await.unwrap().is_none());
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -285,7 +285,7 @@ async fn of_two_administrators_who_disable_each_other_one_remains(db: PgPool) {
     let by = Actor::command_line(None);
     let disable = async |id| {
         let mut db = app.db.acquire().await.unwrap();
-        manage::disable(&mut db, id, &by, now()).await.unwrap()
+        manage::disable(&mut db, id, by.at(now())).await.unwrap()
     };
     let outcomes = tokio::join!(disable(one), disable(other));
     assert!(matches!(outcomes, (Managed::Done, Managed::LastAdmin) | (Managed::LastAdmin, Managed::Done)));

@@ -1,4 +1,4 @@
-//! What the preview of a change says: gross, in every month, in one currency; which final months it restates; and what
+//! What the preview of a change says: charges and credits apart, in every month, in one currency; which final months it restates; and what
 //! it does where no amount moves.
 
 use axum::http::StatusCode;
@@ -46,7 +46,7 @@ async fn ledger(db: PgPool) -> TestLedger {
         source: "test".into(),
     };
     let by = Actor::person("ada@example.com", "test");
-    exchange::set(&mut db, &[rate], &by, now()).await.unwrap();
+    exchange::set(&mut db, &[rate], by.at(now())).await.unwrap();
     let vision = Team { handle: "vision".into(), name: "Vision".into(), ..Team::default() };
     let entries =
         vec![Entry::Team(vision), team("speech"), team("research"), rule(9, "", "", Target::Labels)];
@@ -73,7 +73,7 @@ const RULE: [(&str, &str); 4] =
     [("name", "Account a1"), ("field", "account"), ("value", "a1"), ("to", "team:vision")];
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
-async fn what_moves_is_told_gross_by_month_and_in_one_currency(db: PgPool) {
+async fn preview_shows_charges_and_credits_by_month_in_one_currency(db: PgPool) {
     let ledger = ledger(db).await;
     let mut admin = TestApp::of(&ledger).signed_in(Role::Admin).await;
     let change = drafted(&mut admin, "/rules/new", &RULE).await;

@@ -314,7 +314,7 @@ async fn link_of(app: &TestApp, id: UserId) -> Secret {
     let mut db = app.db.acquire().await.unwrap();
     let person = people::find(&mut db, id).await.unwrap().unwrap();
     let by = Actor::command_line(None);
-    link::make(&mut db, &person, &mut clock::dice(), &by, now()).await.unwrap().unwrap()
+    link::make(&mut db, &person, &mut clock::dice(), by.at(now())).await.unwrap().unwrap()
 }
 
 /// An attempt whose password was right just now.
@@ -337,9 +337,9 @@ async fn a_password_that_was_right_opens_nothing_once_it_was_changed_or_its_owne
 
     let attempt = verified(&app).await;
     let mut db = app.db.acquire().await.unwrap();
-    manage::disable(&mut db, id, &by, now).await.unwrap();
+    manage::disable(&mut db, id, by.at(now)).await.unwrap();
     assert_eq!(sign_in::succeed(&mut db, &attempt, with(&token), now).await.unwrap(), None);
-    manage::enable(&mut db, id, &by, now).await.unwrap();
+    manage::enable(&mut db, id, by.at(now)).await.unwrap();
     drop(db);
 
     let (attempt, other) = (verified(&app).await, verified(&app).await);

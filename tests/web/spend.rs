@@ -171,7 +171,7 @@ async fn one_bill_that_ends_early_does_not_make_the_month_end_early(db: PgPool) 
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
-async fn values_that_differ_in_a_space_are_told_apart(db: PgPool) {
+async fn values_that_differ_in_a_space_are_distinguished(db: PgPool) {
     let ledger = TestLedger::new(db);
     let month = Focus::new().hour("acme", "s1", "2026-09-05T10", "30", "vision").hour(
         "acme",

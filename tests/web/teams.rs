@@ -322,7 +322,7 @@ async fn a_weight_in_several_currencies_is_told_with_its_rates(db: PgPool) {
     };
     let by = Actor::person("ada@example.com", "test");
     let mut db = ledger.db.acquire().await.unwrap();
-    exchange::set(&mut db, &[rate], &by, now()).await.unwrap();
+    exchange::set(&mut db, &[rate], by.at(now())).await.unwrap();
     let common = Entry::Pool(pool("common", Split::DirectCost));
     let entries = vec![
         team("vision"),

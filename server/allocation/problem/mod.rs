@@ -20,7 +20,7 @@ pub fn problems(configuration: &Configuration) -> Vec<Problem> {
     for entry in configuration.entries.values() {
         alone::check(entry, &mut found);
     }
-    for month in configuration.turning_points() {
+    for month in configuration.months_of_change() {
         cancellation::check();
         found.begin(configuration, month);
         let of_month = configuration.of_month(month);

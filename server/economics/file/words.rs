@@ -55,7 +55,7 @@ pub(super) fn of_field(tree: &DeValue<'_>, mut path: Vec<String>, message: &str)
     let is_shown = message.starts_with("invalid") || message.contains('"');
     let is_it = |it: &DeValue<'_>| {
         let is_none = || it.as_str().is_some_and(|text| text.parse::<Decimal>().is_err());
-        is_told(it, found) || (!is_shown && is_none())
+        is_about(it, found) || (!is_shown && is_none())
     };
     let is_whole = at(tree, &path).is_some_and(is_it);
     if !is_whole && let Some(inside) = way_to(at(tree, &path), &|_, it| is_it(it)) {
@@ -106,7 +106,7 @@ fn shown(value: &DeValue<'_>) -> String {
 }
 
 /// Whether a message speaks of a value: `invalid type: string "eight"`, or what a number could not be made of.
-fn is_told(value: &DeValue<'_>, found: &str) -> bool {
+fn is_about(value: &DeValue<'_>, found: &str) -> bool {
     match value {
         DeValue::String(text) => found.contains(&format!("{text:?}")),
         DeValue::Boolean(it) => found.contains(&format!("boolean `{it}`")),

@@ -21,6 +21,7 @@ use crate::economics::profile::{MONTH, PARTS, Profile, in_gpus};
 use crate::economics::spot::Interruptions;
 use crate::money::Decimal;
 use crate::money::arithmetic::{HOURS_PER_MONTH, count, count_of, floor, one, product, quotient, whole};
+use crate::words::words;
 
 /// Digits after the point of a price and a share: no more than a cent in ten million hours is lost.
 pub(super) const DIGITS: u8 = 9;
@@ -29,16 +30,18 @@ const EXACT: u8 = 3;
 /// Months of a commitment as it is: how long it goes on is not known.
 pub(super) const TERM: u32 = 12;
 
-/// How hours are paid for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum HowPaid {
-    /// Machines of our own, by the books.
-    Owned,
-    /// Covered by a commitment.
-    Committed,
-    Spot,
-    OnDemand,
+words! {
+    /// How hours are paid for.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum HowPaid: name {
+        /// Machines of our own, by the books.
+        Owned = "on-prem";
+        /// Covered by a commitment.
+        Committed = "committed";
+        Spot = "spot";
+        OnDemand = "on demand";
+    }
 }
 
 impl HowPaid {
@@ -49,15 +52,6 @@ impl HowPaid {
             "Committed" => Self::Committed,
             "Dynamic" => Self::Spot,
             _ => Self::OnDemand,
-        }
-    }
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Owned => "on-prem",
-            Self::Committed => "committed",
-            Self::Spot => "spot",
-            Self::OnDemand => "on demand",
         }
     }
 }

@@ -127,13 +127,13 @@ pub struct DescribedModel {
     pub profile_hours: Decimal,
     pub cost: Decimal,
     /// By supplier and way of paying.
-    pub prices: Vec<ToldPrice>,
+    pub prices: Vec<PaidPrice>,
     pub unused: Decimal,
 }
 
 /// What an hour cost in one way, of one supplier.
 #[derive(Clone, Debug, Serialize)]
-pub struct ToldPrice {
+pub struct PaidPrice {
     pub supplier: String,
     pub paid: HowPaid,
     pub gpu_hours: Decimal,
@@ -224,9 +224,9 @@ impl Used {
         let price = |way: &Way| {
             let gpu_hours = accelerator_hours(way.part_seconds(), PLACES).normalize();
             let per_hour = quotient(way.cost, gpu_hours).map(|it| it.round(PLACES).normalize());
-            ToldPrice { supplier: way.supplier.clone(), paid: way.paid, gpu_hours, cost: way.cost, per_hour }
+            PaidPrice { supplier: way.supplier.clone(), paid: way.paid, gpu_hours, cost: way.cost, per_hour }
         };
-        let mut prices: Vec<ToldPrice> = self.ways.iter().map(price).collect();
+        let mut prices: Vec<PaidPrice> = self.ways.iter().map(price).collect();
         prices.sort_by(|a, b| a.paid.cmp(&b.paid).then(b.cost.cmp(&a.cost)));
         DescribedModel {
             name: self.name.clone(),

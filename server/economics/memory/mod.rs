@@ -15,19 +15,22 @@ use super::figure::{Figure, Unit, figure, term};
 use crate::accelerator;
 use crate::money::Decimal;
 use crate::money::arithmetic::{ceiling, count, decimal, floor, product, quotient};
+use crate::words::words;
 
-/// How a number is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Precision {
-    Fp32,
-    /// FP16 or BF16.
-    Half,
-    Fp8,
-    Int8,
-    Fp4,
-    /// Weights alone; they are computed with as halves.
-    Int4,
+words! {
+    /// How a number is written.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Precision: name {
+        Fp32 = "FP32";
+        /// FP16 or BF16.
+        Half = "FP16";
+        Fp8 = "FP8";
+        Int8 = "INT8";
+        Fp4 = "FP4";
+        /// Weights alone; they are computed with as halves.
+        Int4 = "INT4";
+    }
 }
 
 /// Whether an accelerator computes with such numbers.
@@ -111,17 +114,6 @@ impl Precision {
             Self::Half => 16,
             Self::Fp8 | Self::Int8 => 8,
             Self::Fp4 | Self::Int4 => 4,
-        }
-    }
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Fp32 => "FP32",
-            Self::Half => "FP16",
-            Self::Fp8 => "FP8",
-            Self::Int8 => "INT8",
-            Self::Fp4 => "FP4",
-            Self::Int4 => "INT4",
         }
     }
 

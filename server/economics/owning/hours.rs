@@ -13,27 +13,18 @@ use serde::Serialize;
 use super::Owning;
 use crate::money::Decimal;
 use crate::money::arithmetic::{HOURS_PER_YEAR, count, one, product, quotient};
+use crate::words::words;
 
-/// Which hours are meant. Every cost of an hour says so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Hours {
-    Owned,
-    Available,
-    Allocated,
-    Productive,
-    Useful,
-}
-
-impl Hours {
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Owned => "owned",
-            Self::Available => "available",
-            Self::Allocated => "allocated",
-            Self::Productive => "productive",
-            Self::Useful => "useful",
-        }
+words! {
+    /// Which hours are meant. Every cost of an hour says so.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Hours: label {
+        Owned = "owned";
+        Available = "available";
+        Allocated = "allocated";
+        Productive = "productive";
+        Useful = "useful";
     }
 }
 

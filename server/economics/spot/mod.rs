@@ -278,7 +278,7 @@ impl Spot {
                 stops.best_interval(),
                 "where the factor is lowest, and at least a minute",
             ),
-            factor: self.factor_told(interval, factor),
+            factor: self.factor_figure(interval, factor),
             price: figure(
                 "A useful hour",
                 factor.map(|factor| product(&[self.price, factor])),
@@ -310,7 +310,7 @@ impl Spot {
         self.interval_hours.or_else(|| self.interruptions.best_interval())
     }
 
-    fn factor_told(&self, interval: Option<Decimal>, factor: Option<Decimal>) -> Figure {
+    fn factor_figure(&self, interval: Option<Decimal>, factor: Option<Decimal>) -> Figure {
         let stops = &self.interruptions;
         let mut terms = vec![
             term("interruptions", stops.per_hour(), Unit::PerHour),

@@ -12,7 +12,7 @@ use crate::economics::profile::Shape;
 use crate::money::Decimal;
 
 /// Numbers that would change the answer, of which so many are shown.
-const TOLD: usize = 3;
+const SHOWN: usize = 3;
 /// How close, in steps as of [`step_of`]: five digits.
 const CLOSE: f64 = 4e-6;
 /// Values that are tried for it at most, the first of them where a line between the ends says.
@@ -57,7 +57,7 @@ pub fn break_points(
     order.sort_by(|(_, a), (_, b)| distance(a).total_cmp(&distance(b)));
     let mut found: Vec<(f64, BreakPoint)> = Vec::new();
     for (at, input) in order {
-        let within = found.get(TOLD - 1).map_or(1.0, |(step, _)| *step);
+        let within = found.get(SHOWN - 1).map_or(1.0, |(step, _)| *step);
         let break_point = if anew.decides(input) {
             anew.break_point((at, input), within, modeled(input), float(cheapest_option.ahead))
         } else {
@@ -65,7 +65,7 @@ pub fn break_points(
         };
         found.extend(break_point.filter(|(step, _)| *step <= within));
         found.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.input.label.cmp(&b.1.input.label)));
-        found.truncate(TOLD);
+        found.truncate(SHOWN);
     }
     found.into_iter().map(|(_, break_point)| break_point).collect()
 }
@@ -209,7 +209,7 @@ place = [{ supplier = "C", on_demand = { price = 7 }, owned = { gpus = "best" } 
 "#;
 
     #[test]
-    fn the_answer_turns_where_it_does_with_sizes_that_are_best_there() {
+    fn break_points_are_those_of_sizes_that_are_best_there() {
         let scenario = read(TEXT).unwrap();
         let answer = Answer::of(&scenario).unwrap();
         let cheapest_option = answer.cheapest_option.as_ref().unwrap();

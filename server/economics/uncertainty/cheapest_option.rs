@@ -136,7 +136,7 @@ place = [{ supplier = "C", committed = [{ rate = { price = 0.01 }, months = 12, 
 "#;
 
     #[test]
-    fn the_lead_turns_where_two_options_cost_the_same() {
+    fn the_break_point_is_where_two_options_cost_the_same() {
         let mut scenario = read(TWO).unwrap();
         // What all is worth today is what is paid.
         scenario.cost_of_capital = Decimal::ZERO;
@@ -159,7 +159,7 @@ place = [{ supplier = "C", committed = [{ rate = { price = 0.01 }, months = 12, 
     }
 
     #[test]
-    fn an_answer_turns_only_at_what_an_input_can_be() {
+    fn a_break_point_is_something_that_an_input_can_be() {
         // Lost below 0.9, and above 1.2.
         let with = |value: f64| ((value - 0.9).min(1.2 - value), 1);
         let value =

@@ -109,7 +109,7 @@ pub fn inputs(scenario: &Scenario) -> Vec<Input> {
 /// What an input may be called by, besides.
 type Way<'a> = &'a dyn Fn(&Input) -> Option<String>;
 
-/// Two inputs of one label (prices of one supplier that differ) are called by what tells them apart, too: the works that are
+/// Two inputs of one label (prices of one supplier that differ) are called by what distinguishes them, too: the works that are
 /// served there, else the option or the work that they stand in, and their values where nothing else does.
 fn say_whose(scenario: &Scenario, inputs: &mut [Input]) {
     let served = |it: &Input| place_of(scenario, it.keys.first()?).map(|place| place.serves.join(", "));

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::super::entry::unit_name;
 use crate::money::{Currency, Decimal};
+use crate::words::words;
 
 /// Something that a month is charged.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -63,92 +64,45 @@ pub struct Machine {
     pub accelerators: u32,
 }
 
-/// What it is a cost of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Component {
-    Purchase,
-    Depreciation,
-    Interest,
-    Lease,
-    Disposal,
-    Energy,
-    Demand,
-    Colocation,
-    Staff,
-    Maintenance,
-    Licences,
-    Space,
-    Links,
-    Insurance,
-    Spares,
-    Other,
+words! {
+    /// What it is a cost of; `name` is the FOCUS ServiceName of its charges.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Component: name {
+        Purchase = "Purchase";
+        Depreciation = "Depreciation";
+        Interest = "Interest";
+        Lease = "Lease";
+        Disposal = "Disposal";
+        Energy = "Energy";
+        Demand = "Demand charge";
+        Colocation = "Colocation";
+        Staff = "Staff";
+        Maintenance = "Maintenance";
+        Licences = "Licences";
+        Space = "Space";
+        Links = "Links";
+        Insurance = "Insurance";
+        Spares = "Spare parts";
+        Other = "Other";
+    }
 }
 
-/// What a line rests on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Basis {
-    Entered,
-    Measured,
-    /// Computed from what machines draw at rest and at work.
-    Modelled,
+words! {
+    /// What a line rests on.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Basis: as_str {
+        Entered = "entered";
+        Measured = "measured";
+        /// Computed from what machines draw at rest and at work.
+        Modelled = "modelled";
+    }
 }
 
 impl Component {
-    pub const ALL: [Self; 16] = [
-        Self::Purchase,
-        Self::Depreciation,
-        Self::Interest,
-        Self::Lease,
-        Self::Disposal,
-        Self::Energy,
-        Self::Demand,
-        Self::Colocation,
-        Self::Staff,
-        Self::Maintenance,
-        Self::Licences,
-        Self::Space,
-        Self::Links,
-        Self::Insurance,
-        Self::Spares,
-        Self::Other,
-    ];
-
-    /// The FOCUS ServiceName of its charges.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Purchase => "Purchase",
-            Self::Depreciation => "Depreciation",
-            Self::Interest => "Interest",
-            Self::Lease => "Lease",
-            Self::Disposal => "Disposal",
-            Self::Energy => "Energy",
-            Self::Demand => "Demand charge",
-            Self::Colocation => "Colocation",
-            Self::Staff => "Staff",
-            Self::Maintenance => "Maintenance",
-            Self::Licences => "Licences",
-            Self::Space => "Space",
-            Self::Links => "Links",
-            Self::Insurance => "Insurance",
-            Self::Spares => "Spare parts",
-            Self::Other => "Other",
-        }
-    }
-
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|component| component.name() == name)
-    }
-}
-
-impl Basis {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Entered => "entered",
-            Self::Measured => "measured",
-            Self::Modelled => "modelled",
-        }
     }
 }
 

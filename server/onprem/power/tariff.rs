@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::Window;
 use super::problem::{Problem, price};
 use crate::money::{Currency, Decimal};
+use crate::words::{words, written_as_str};
 
 /// A price list of a utility. Public holidays are days like others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,15 +44,19 @@ pub struct Band {
     pub price_per_kwh: Decimal,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Weekdays {
-    /// Monday to Friday.
-    Workdays,
-    /// Saturday and Sunday.
-    Weekend,
-    EveryDay,
+words! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Weekdays: as_str, name {
+        /// Monday to Friday.
+        Workdays = "workdays", "workdays";
+        /// Saturday and Sunday.
+        Weekend = "weekend", "weekends";
+        EveryDay = "every-day", "every day";
+    }
 }
+
+written_as_str!(Weekdays);
 
 /// A tariff that was found right: which band each hour of a week has.
 #[derive(Clone, Debug)]
@@ -74,14 +79,6 @@ impl Weekdays {
             Self::Workdays => weekday < 5,
             Self::Weekend => weekday >= 5,
             Self::EveryDay => true,
-        }
-    }
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Workdays => "workdays",
-            Self::Weekend => "weekends",
-            Self::EveryDay => "every day",
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The bands of a tariff on one line: `workdays 8-20 0.18; weekend 0-24 0.07`.
 
-use super::super::power::{Band, Weekdays};
+use super::super::power::Band;
 use super::cells::{MOST, MOST_PLACES};
 use crate::money::Decimal;
 
@@ -16,12 +16,7 @@ pub(super) fn parse_bands(text: &str) -> Result<Vec<Band>, &'static str> {
 
 fn parse_band(text: &str) -> Option<Band> {
     let mut words = text.split_whitespace();
-    let days = match words.next()? {
-        "workdays" => Weekdays::Workdays,
-        "weekend" => Weekdays::Weekend,
-        "every-day" => Weekdays::EveryDay,
-        _ => return None,
-    };
+    let days = words.next()?.parse().ok()?;
     let (from, until) = words.next()?.split_once('-')?;
     let price_per_kwh: Decimal = words.next()?.parse().ok()?;
     let band = Band { days, from_hour: from.parse().ok()?, until_hour: until.parse().ok()?, price_per_kwh };
@@ -32,14 +27,7 @@ fn parse_band(text: &str) -> Option<Band> {
 pub(super) fn write_bands(bands: &[Band]) -> String {
     let texts: Vec<String> = bands
         .iter()
-        .map(|band| {
-            let days = match band.days {
-                Weekdays::Workdays => "workdays",
-                Weekdays::Weekend => "weekend",
-                Weekdays::EveryDay => "every-day",
-            };
-            format!("{days} {}-{} {}", band.from_hour, band.until_hour, band.price_per_kwh)
-        })
+        .map(|band| format!("{} {}-{} {}", band.days, band.from_hour, band.until_hour, band.price_per_kwh))
         .collect();
     texts.join("; ")
 }

@@ -1,4 +1,4 @@
-//! What tells entries of a kind apart: a row of a file is about the entry that has the same.
+//! What distinguishes entries of a kind: a row of a file is about the entry that has the same.
 
 use super::super::entry::Entry;
 

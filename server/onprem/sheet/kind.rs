@@ -1,45 +1,34 @@
 //! What is kept as a sheet.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
 use super::super::entry::Entry;
 use super::field::{self, Field};
+use crate::words::{words, written_as_str};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    Clusters,
-    Assets,
-    Events,
-    Utilization,
-    #[serde(rename = "pue")]
-    Power,
-    Meters,
-    Tariffs,
-    Colocation,
-    Staff,
-    StaffHours,
-    Costs,
+words! {
+    /// What is kept as a sheet: `as_str` in addresses and names of files, `name` over a list of them, `one` in “New asset”.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Kind: as_str, name, one {
+        Clusters = "clusters", "Clusters", "cluster";
+        Assets = "assets", "Hardware", "asset";
+        Events = "events", "Disposals, write-offs, moves", "event";
+        Utilization = "utilization", "Utilization and downtime", "utilization";
+        #[serde(rename = "pue")]
+        Power = "pue", "Power usage effectiveness", "PUE";
+        Meters = "meters", "Meters", "meter";
+        Tariffs = "tariffs", "Energy tariffs", "tariff";
+        Colocation = "colocation", "Colocation", "colocation";
+        Staff = "staff", "Staff", "role";
+        StaffHours = "staff-hours", "Hours worked", "hours of a month";
+        Costs = "costs", "Everything else", "cost";
+    }
 }
 
-impl Kind {
-    pub const ALL: [Self; 11] = [
-        Self::Clusters,
-        Self::Assets,
-        Self::Events,
-        Self::Utilization,
-        Self::Power,
-        Self::Meters,
-        Self::Tariffs,
-        Self::Colocation,
-        Self::Staff,
-        Self::StaffHours,
-        Self::Costs,
-    ];
+written_as_str!(Kind);
 
+impl Kind {
     pub fn of(entry: &Entry) -> Self {
         match entry {
             Entry::Cluster(_) => Self::Clusters,
@@ -53,57 +42,6 @@ impl Kind {
             Entry::Staff(_) => Self::Staff,
             Entry::StaffHours(_) => Self::StaffHours,
             Entry::Cost(_) => Self::Costs,
-        }
-    }
-
-    /// In addresses and file names.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Clusters => "clusters",
-            Self::Assets => "assets",
-            Self::Events => "events",
-            Self::Utilization => "utilization",
-            Self::Power => "pue",
-            Self::Meters => "meters",
-            Self::Tariffs => "tariffs",
-            Self::Colocation => "colocation",
-            Self::Staff => "staff",
-            Self::StaffHours => "staff-hours",
-            Self::Costs => "costs",
-        }
-    }
-
-    /// Over a list of them.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Clusters => "Clusters",
-            Self::Assets => "Hardware",
-            Self::Events => "Disposals, write-offs, moves",
-            Self::Utilization => "Utilization and downtime",
-            Self::Power => "Power usage effectiveness",
-            Self::Meters => "Meters",
-            Self::Tariffs => "Energy tariffs",
-            Self::Colocation => "Colocation",
-            Self::Staff => "Staff",
-            Self::StaffHours => "Hours worked",
-            Self::Costs => "Everything else",
-        }
-    }
-
-    /// `asset`, as in “New asset”.
-    pub fn one(self) -> &'static str {
-        match self {
-            Self::Clusters => "cluster",
-            Self::Assets => "asset",
-            Self::Events => "event",
-            Self::Utilization => "utilization",
-            Self::Power => "PUE",
-            Self::Meters => "meter",
-            Self::Tariffs => "tariff",
-            Self::Colocation => "colocation",
-            Self::Staff => "role",
-            Self::StaffHours => "hours of a month",
-            Self::Costs => "cost",
         }
     }
 
@@ -122,26 +60,5 @@ impl Kind {
             Self::StaffHours => field::STAFF_HOURS,
             Self::Costs => field::COST,
         }
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-/// A text that names no kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "expected clusters, assets, events, utilization, pue, meters, tariffs, colocation, staff, staff-hours or costs"
-)]
-pub struct ParseKindError;
-
-impl FromStr for Kind {
-    type Err = ParseKindError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == text).ok_or(ParseKindError)
     }
 }

@@ -293,7 +293,7 @@ fn a_count_that_is_not_that_of_the_machine_is_rejected() {
 }
 
 #[test]
-fn spot_and_marketplaces_of_gpuhunt_are_told_apart() {
+fn spot_and_marketplaces_of_gpuhunt_are_distinguished() {
     let read = gpuhunt(
         "vastai",
         "1,eu,2.4,8,64,nvidia,1,H100,80,False,,\n2,eu,1.4,8,64,nvidia,1,H100,80,True,,\n3,eu,1,8,64,nvidia,0,,,False,,\n\

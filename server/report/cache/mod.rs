@@ -1,4 +1,4 @@
-//! Answers, remembered. What is asked and which deliveries count decide an answer, and loaded deliveries
+//! Answers, remembered. What is asked and which deliveries are active decide an answer, and loaded deliveries
 //! never change, so an answer stays true for as long as someone remembers it; publishing or undoing in the
 //! months that are asked makes it another question.
 //!

@@ -22,7 +22,7 @@ use crate::ledger::{self, ActiveImports};
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
 pub use transfers::{Move, TransferredKey};
-use transfers::{Moved, in_order, keys};
+use transfers::{Transfers, in_order, keys};
 
 /// The latest months that are looked at; those before change as well.
 const MONTHS: usize = 36;
@@ -75,7 +75,7 @@ pub struct TeamOfPreview {
 }
 
 /// A month that the change touches, allocated without and with it.
-struct Sides {
+struct BeforeAfter {
     month: BillingMonth,
     rates: Rates,
     before: MonthAllocation,
@@ -96,17 +96,17 @@ pub async fn preview(
     let after = before.edited(&change.edits);
     let mut months = months(&mut *db).await?;
     months.retain(|month| change.edits.iter().any(|edit| touches(edit, *month)));
-    let mut sides = Vec::new();
+    let mut changed = Vec::new();
     for month in months.iter().take(MONTHS) {
         let visible = ActiveImports::find(db, *month, *month, sequence).await?;
         let rates = exchange::rates(db, *month, *month, sequence).await?;
         let then = allocation::allocate(db, &before, *month, &visible, &rates, sequence).await?;
         let with = allocation::allocate(db, &after, *month, &visible, &rates, sequence).await?;
         if then != with {
-            sides.push(Sides { month: *month, rates, before: then, after: with });
+            changed.push(BeforeAfter { month: *month, rates, before: then, after: with });
         }
     }
-    let names = names(&before, &after, &sides);
+    let names = names(&before, &after, &changed);
     let mut preview = Preview {
         currency: exchange::reporting_currency(db).await?,
         months: Vec::new(),
@@ -118,11 +118,11 @@ pub async fn preview(
         relabelled_keys: 0,
         consequences: sentences_of_change(&before, &after, &change.edits),
     };
-    if sides.is_empty() {
+    if changed.is_empty() {
         return Ok(preview);
     }
-    let mut found = Moved::find(db, &sides, &names, preview.currency.as_ref()).await?;
-    for of_month in &sides {
+    let mut found = Transfers::find(db, &changed, &names, preview.currency.as_ref()).await?;
+    for of_month in &changed {
         let (teams, unconverted) = teams(db, of_month, &names, preview.currency.as_ref(), sequence).await?;
         let moves = found.months.remove(&of_month.month).unwrap_or_default();
         let more = teams.iter().map(|team| team.after - team.before).filter(|more| !more.is_negative());
@@ -141,7 +141,7 @@ pub async fn preview(
             preview.unconverted.extend(unconverted);
         }
     }
-    preview.keys = keys(db, &sides, &names, &found.rates).await?;
+    preview.keys = keys(db, &changed, &names, &found.rates).await?;
     preview.moves = in_order(found.all, preview.currency.as_ref());
     preview.rates = found.rates.into_iter().filter(|used| used.currency != used.into).collect();
     preview.relabelled_keys = found.relabelled;
@@ -155,15 +155,15 @@ fn touches(edit: &Edit, month: BillingMonth) -> bool {
 }
 
 /// What things were called before, where they are gone, and are called after.
-fn names(before: &Configuration, after: &Configuration, sides: &[Sides]) -> Names {
-    let months = || sides.iter().map(|of_month| of_month.month);
+fn names(before: &Configuration, after: &Configuration, changed: &[BeforeAfter]) -> Names {
+    let months = || changed.iter().map(|of_month| of_month.month);
     let (Some(first), Some(last)) = (months().min(), months().max()) else { return Names::default() };
     Names::of(before, first, last).and(Names::of(after, first, last))
 }
 
 async fn teams(
     db: &mut PgConnection,
-    of_month: &Sides,
+    of_month: &BeforeAfter,
     names: &Names,
     currency: Option<&Currency>,
     sequence: i64,

@@ -7,7 +7,7 @@ use chrono::NaiveDate;
 use serde::Serialize;
 use sqlx::{AssertSqlSafe, PgConnection, Postgres, QueryBuilder, Row};
 
-use super::Sides;
+use super::BeforeAfter;
 use crate::exchange::Used;
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
@@ -49,8 +49,8 @@ pub struct TransferredKey {
 
 /// `moved`: keys and months whose attribution differs, with what they cost; `owned`: the same with their owners, and
 /// whether that is another.
-fn moved(sides: &[Sides]) -> String {
-    let rows: Vec<String> = sides
+fn transferred(changed: &[BeforeAfter]) -> String {
+    let rows: Vec<String> = changed
         .iter()
         .map(|it| {
             let (snapshot, before, after) = (it.after.basis_id, it.before.set_id, it.after.set_id);
@@ -72,7 +72,7 @@ fn moved(sides: &[Sides]) -> String {
          owned as (
              select moved.billing_month, moved.charge_key_id, moved.cost, moved.currency,
                  b.team as from_team, b.pool as from_pool, a.team as to_team, a.pool as to_pool,
-                 (a.team, a.pool) <> (b.team, b.pool) as has_moved
+                 (a.team, a.pool) <> (b.team, b.pool) as changes_owner
              from moved
              join attributions b on b.attribution_id = moved.before_id
              join attributions a on a.attribution_id = moved.after_id
@@ -86,7 +86,7 @@ pub(super) type Way = (String, String, Currency);
 pub(super) type Moves = BTreeMap<Way, Move>;
 
 /// What goes from one owner to another.
-pub(super) struct Moved {
+pub(super) struct Transfers {
     pub all: Moves,
     pub months: BTreeMap<BillingMonth, Moves>,
     /// What was converted with, the reporting currency itself included.
@@ -94,26 +94,26 @@ pub(super) struct Moved {
     pub relabelled: i64,
 }
 
-impl Moved {
+impl Transfers {
     pub async fn find(
         db: &mut PgConnection,
-        sides: &[Sides],
+        changed: &[BeforeAfter],
         names: &Names,
         into: Option<&Currency>,
     ) -> sqlx::Result<Self> {
         // Of all months together, for the number of keys, and month by month, since each has its own rates.
         let query = format!(
             "{}
-             select billing_month, from_team, from_pool, to_team, to_pool, currency, has_moved,
+             select billing_month, from_team, from_pool, to_team, to_pool, currency, changes_owner,
                  coalesce(sum(cost) filter (where cost > 0), 0) as charges,
                  coalesce(sum(cost) filter (where cost < 0), 0) as credits,
                  count(distinct charge_key_id) as keys
              from owned
              group by grouping sets (
-                 (from_team, from_pool, to_team, to_pool, currency, has_moved),
-                 (billing_month, from_team, from_pool, to_team, to_pool, currency, has_moved)
+                 (from_team, from_pool, to_team, to_pool, currency, changes_owner),
+                 (billing_month, from_team, from_pool, to_team, to_pool, currency, changes_owner)
              )",
-            moved(sides)
+            transferred(changed)
         );
         let mut found = Self { all: Moves::new(), months: BTreeMap::new(), rates: Vec::new(), relabelled: 0 };
         let mut keys: BTreeMap<Way, i64> = BTreeMap::new();
@@ -123,20 +123,20 @@ impl Moved {
             let from = owner(names, row.try_get("from_team")?, row.try_get("from_pool")?);
             let to = owner(names, row.try_get("to_team")?, row.try_get("to_pool")?);
             let count: i64 = row.try_get("keys")?;
-            let has_moved: bool = row.try_get("has_moved")?;
-            match (month.map(BillingMonth::of), has_moved) {
+            let changes_owner: bool = row.try_get("changes_owner")?;
+            match (month.map(BillingMonth::of), changes_owner) {
                 (None, false) => found.relabelled += count,
                 (Some(_), false) => {}
                 (None, true) => *keys.entry((from, to, currency)).or_default() += count,
                 (Some(month), true) => {
-                    let used = found.rate(sides, month, &currency, into);
+                    let used = found.rate(changed, month, &currency, into);
                     let convert = |amount| used.as_ref().map_or(amount, |used| used.convert(amount));
                     let charges = convert(row.try_get("charges")?);
                     let credits = convert(row.try_get("credits")?);
-                    let told_in = used.as_ref().map_or(currency, |used| used.into.clone());
-                    let way = (from.clone(), to.clone(), told_in.clone());
+                    let shown_in = used.as_ref().map_or(currency, |used| used.into.clone());
+                    let way = (from.clone(), to.clone(), shown_in.clone());
                     let cost = charges + credits;
-                    let one = Move { from, to, keys: count, charges, credits, cost, currency: told_in };
+                    let one = Move { from, to, keys: count, charges, credits, cost, currency: shown_in };
                     // Over all months keys are counted once, below.
                     add(&mut found.all, way.clone(), Move { keys: 0, ..one.clone() });
                     add(found.months.entry(month).or_default(), way, one);
@@ -145,8 +145,8 @@ impl Moved {
         }
         for ((from, to, currency), count) in keys {
             // Where only some of its months have a rate, keys are counted with what was converted.
-            let told_in = into.filter(|_| found.rates.iter().any(|used| used.currency == currency));
-            let way = (from, to, told_in.unwrap_or(&currency).clone());
+            let shown_in = into.filter(|_| found.rates.iter().any(|used| used.currency == currency));
+            let way = (from, to, shown_in.unwrap_or(&currency).clone());
             if let Some(one) = found.all.get_mut(&way) {
                 one.keys += count;
             }
@@ -157,12 +157,12 @@ impl Moved {
     /// The rate from a currency in a month, which is kept as used.
     fn rate(
         &mut self,
-        sides: &[Sides],
+        changed: &[BeforeAfter],
         month: BillingMonth,
         currency: &Currency,
         into: Option<&Currency>,
     ) -> Option<Used> {
-        let of_month = sides.iter().find(|of_month| of_month.month == month)?;
+        let of_month = changed.iter().find(|of_month| of_month.month == month)?;
         let used = of_month.rates.find(month, currency, into?)?;
         if !self.rates.contains(&used) {
             self.rates.push(used.clone());
@@ -197,13 +197,13 @@ pub(super) fn in_order(moves: Moves, into: Option<&Currency>) -> Vec<Move> {
 /// The largest keys, as far as they can be compared: those that no rate converts come last.
 pub(super) async fn keys(
     db: &mut PgConnection,
-    sides: &[Sides],
+    changed: &[BeforeAfter],
     names: &Names,
     rates: &[Used],
 ) -> sqlx::Result<Vec<TransferredKey>> {
-    let mut query = QueryBuilder::<Postgres>::new(moved(sides));
+    let mut query = QueryBuilder::<Postgres>::new(transferred(changed));
     query.push(
-        ", rates (billing_month, currency, told_in, rate) as (values (null::date, ''::text, ''::text, 1::numeric)",
+        ", rates (billing_month, currency, shown_in, rate) as (values (null::date, ''::text, ''::text, 1::numeric)",
     );
     for used in rates {
         query.push(format!(", (date '{}', ", used.month.first_day()));
@@ -216,19 +216,19 @@ pub(super) async fn keys(
     }
     query.push(format!(
         "),
-         told as (
-             select charge_key_id, from_team, from_pool, to_team, to_pool, told_in,
-                 coalesce(told_in, owned.currency) as told_currency, sum(trim_scale(round(cost * coalesce(rate, 1), {PLACES}))) as cost
+         converted as (
+             select charge_key_id, from_team, from_pool, to_team, to_pool, shown_in,
+                 coalesce(shown_in, owned.currency) as shown_currency, sum(trim_scale(round(cost * coalesce(rate, 1), {PLACES}))) as cost
              from owned
              left join rates using (billing_month, currency)
-             where has_moved
+             where changes_owner
              group by 1, 2, 3, 4, 5, 6, 7
          )
-         select told.*, k.provider, coalesce(nullif(k.sub_account, ''), k.billing_account) as account, k.service,
+         select converted.*, k.provider, coalesce(nullif(k.sub_account, ''), k.billing_account) as account, k.service,
              coalesce(nullif(k.instance_type, ''), nullif(k.meter, ''), k.sku) as item, k.category, k.tags
-         from told
+         from converted
          join charge_keys k using (charge_key_id)
-         order by told_in is null, abs(cost) desc, charge_key_id
+         order by shown_in is null, abs(cost) desc, charge_key_id
          limit ",
     ));
     query.push_bind(KEYS);
@@ -245,7 +245,7 @@ pub(super) async fn keys(
                 category: row.try_get("category")?,
                 tags: row.try_get("tags")?,
                 cost: row.try_get("cost")?,
-                currency: Currency::exactly(row.try_get("told_currency")?),
+                currency: Currency::exactly(row.try_get("shown_currency")?),
             })
         })
         .collect()

@@ -101,7 +101,7 @@ fn by_month(allocation: &Allocation, number: impl Fn(&MonthAllocation) -> uuid::
     cases + " end"
 }
 
-/// `where …`: the rows of these months that count.
+/// `where …`: the active rows of these months.
 pub fn push_where(
     query: &mut QueryBuilder<Postgres>,
     source: Source,
@@ -110,7 +110,7 @@ pub fn push_where(
     allocation: &Allocation,
 ) {
     let asked = allocation.months.iter().filter(|month| first <= month.month && month.month <= last);
-    // What a month was summed to is of what counts in it.
+    // What a month was summed to is of what is active in it.
     match source {
         Source::Attributed
         | Source::ChargedDays

@@ -20,6 +20,7 @@ use crate::accounts::Viewer;
 use crate::allocation::Configuration;
 use crate::money::{Decimal, Money};
 use crate::period::{BillingMonth, Period};
+use crate::words::words;
 pub use cents::{Cents, month_in_cents, months_in_cents};
 use restated::MonthOfTeam;
 pub(super) use restated::months as restated_months;
@@ -54,12 +55,14 @@ pub struct Statement {
     pub of_everyone: Option<OfEveryone>,
 }
 
-/// Whether figures may still change because a bill is still to come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Finality {
-    Provisional,
-    Final,
+words! {
+    /// Whether figures may still change because a bill is still to come.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Finality: as_str {
+        Provisional = "provisional";
+        Final = "final";
+    }
 }
 
 /// The month, or months, that a statement is a part of, in cents.
@@ -277,13 +280,6 @@ impl Finality {
 
     pub fn is_final(self) -> bool {
         self == Self::Final
-    }
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Provisional => "provisional",
-            Self::Final => "final",
-        }
     }
 }
 

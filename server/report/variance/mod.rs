@@ -63,7 +63,7 @@ pub struct Variance {
 }
 
 /// Something that is bought: a machine type, a meter or a product of a service in a region. Who uses it and how it
-/// is paid for do not tell two apart, so that a move from on demand to a commitment is a change of price.
+/// is paid for do not distinguish two, so that a move from on demand to a commitment is a change of price.
 #[derive(Clone, Debug, Serialize)]
 pub struct Movement {
     pub provider: String,

@@ -58,7 +58,7 @@ pub enum Error {
     Supervisor(String),
 
     #[error("this command is not for people: gpuledger starts it to look after its PostgreSQL")]
-    NotHired,
+    NotForPeople,
 
     #[error("gpuledger was ending before its PostgreSQL had started")]
     Interrupted,

@@ -171,7 +171,7 @@ fn expect_lock(place: &Place) -> Result<()> {
     let input = io::stdin().as_fd().try_clone_to_owned().map(File::from);
     let input = input.and_then(|input| input.metadata()).about("cannot read", Path::new("/dev/stdin"))?;
     let is_handed_over = (lock.dev(), lock.ino()) == (input.dev(), input.ino());
-    if is_handed_over { Ok(()) } else { Err(Error::NotHired) }
+    if is_handed_over { Ok(()) } else { Err(Error::NotForPeople) }
 }
 
 /// Every user holds this lock shared, so the kernel grants it to us alone when the last one is gone, even by `kill -9`.

@@ -13,7 +13,7 @@ pub async fn end(
     by: Actor,
     mut db: Db,
 ) -> Result {
-    let is_ended = session::end(&mut db, &person, path.session, &by, now).await?;
+    let is_ended = session::end(&mut db, &person, path.session, by.at(now)).await?;
     let sentence =
         if is_ended { "The session ended." } else { "Nothing changed: the session had ended before." };
     Ok(respond::flash(paths::Account, sentence))
@@ -28,7 +28,7 @@ pub async fn end_others(
     mut db: Db,
 ) -> Result {
     let own = visitor.session.ok_or(Error::SignedOut)?;
-    let sentence = match session::end_others(&mut db, &person, &own, &by, now).await? {
+    let sentence = match session::end_others(&mut db, &person, &own, by.at(now)).await? {
         0 => "There was no other session.".to_owned(),
         1 => "The other session ended.".to_owned(),
         n => format!("The {n} other sessions ended."),

@@ -53,7 +53,7 @@ pub async fn create(
     let label = fields.check("label", token::label(&form.label));
     let valid_for = fields.check("days", token::lifetime(&form.days));
     if let (Some(label), Some(valid_for)) = (label, valid_for) {
-        match token::make(&mut db, &person, &label, valid_for, &mut clock::dice(), &by, now).await? {
+        match token::make(&mut db, &person, &label, valid_for, &mut clock::dice(), by.at(now)).await? {
             Made::Token(token) => {
                 let example = format!("{}/spend/{}.json", settings.base_url(), now.format("%Y-%m"));
                 let expires_at = now + valid_for;
@@ -80,7 +80,7 @@ pub async fn revoke(
     by: Actor,
     mut db: Db,
 ) -> Result {
-    let label = token::revoke(&mut db, &person, path.token, &by, now).await?;
+    let label = token::revoke(&mut db, &person, path.token, by.at(now)).await?;
     let sentence = label.map_or_else(
         || "Nothing changed: the token was revoked before.".to_owned(),
         |label| format!("Token “{label}” is revoked."),

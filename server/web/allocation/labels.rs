@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
-use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use sqlx::PgConnection;
 
@@ -24,7 +23,7 @@ use crate::allocation::{
     Configuration, CostCentre, Edit, Entry, Experiment, Label, Meaning, Project, Team, Value, handle_of,
     normalized, normalized_key,
 };
-use crate::audit::Actor;
+use crate::audit::{Act, Actor};
 use crate::changes::{self, About, Entry as _};
 use crate::period::BillingMonth;
 use crate::report::{self, Answers, Grouping, Spelling, Spellings, Written, needs_no_entry};
@@ -204,7 +203,7 @@ pub async fn say(
         None => changes::additions(&mut db, vec![after]).await?,
     };
     let summary = format!("Tag keys for {}: {}", label.name().to_lowercase(), keys.join(", "));
-    finish(&layout, &mut db, label, edits, &summary, &form.wish, (&by, now)).await
+    finish(&layout, &mut db, label, edits, &summary, &form.wish, by.at(now)).await
 }
 
 /// `to` names what the spelling means; where it is empty, it becomes something of its own.
@@ -250,7 +249,7 @@ pub async fn map(
         let edits = spelled(&mut db, &configuration, label, spelling, &form.to).await?;
         (edits, format!("“{spelling}” mapped to {} {}", label.name().to_lowercase(), form.to))
     };
-    finish(&layout, &mut db, label, edits, &summary, &form.wish, (&by, now)).await
+    finish(&layout, &mut db, label, edits, &summary, &form.wish, by.at(now)).await
 }
 
 /// An entry that a label calls by this name.
@@ -337,7 +336,7 @@ async fn finish(
     edits: Vec<Edit>,
     summary: &str,
     wish: &Wish,
-    by: (&Actor, DateTime<Utc>),
+    act: Act<'_>,
 ) -> Result {
     let page = paths::Labels { label };
     let back = match wish.month() {
@@ -346,7 +345,7 @@ async fn finish(
     };
     let about = About { summary, reason: reason(&wish.reason) };
     let at_once = is_at_once(layout, &wish.way).then_some(back);
-    sent(send(db, edits, about, at_once, by).await?)
+    sent(send(db, edits, about, at_once, act).await?)
 }
 
 csv::record! {

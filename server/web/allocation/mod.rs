@@ -10,7 +10,6 @@ pub mod shared_costs;
 pub mod unallocated;
 
 use axum::response::Response;
-use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use sqlx::PgConnection;
 
@@ -20,7 +19,7 @@ use super::layout::Layout;
 use super::{Access, paths, respond};
 use crate::accounts::Viewer;
 use crate::allocation::{Configuration, Edit, Entry, Label, Sheet};
-use crate::audit::Actor;
+use crate::audit::Act;
 use crate::changes::{self, About, Document as _, Outcome, Problem, Right};
 use crate::period::BillingMonth;
 use crate::report::Answers;
@@ -78,11 +77,11 @@ pub async fn send(
     edits: Vec<Edit>,
     about: impl Into<About<'_>>,
     at_once: Option<String>,
-    (by, now): (&Actor, DateTime<Utc>),
+    act: Act<'_>,
 ) -> Result<Sent> {
     let about = about.into();
     if let Some(back) = at_once {
-        return Ok(match changes::change::<Configuration>(db, edits, about, Right::Apply, by, now).await? {
+        return Ok(match changes::change::<Configuration>(db, edits, about, Right::Apply, act).await? {
             Outcome::At { change, version } => {
                 let sentence = format!("Saved: {}. Version {version}.", about.summary);
                 Sent::To(respond::flash_undo(back, &sentence, change))
@@ -94,7 +93,7 @@ pub async fn send(
             Outcome::Conflict(of) => Sent::Refused(conflicts(&of)),
         });
     }
-    Ok(match changes::draft::<Configuration>(db, edits, None, about, by, now).await? {
+    Ok(match changes::draft::<Configuration>(db, edits, None, about, act).await? {
         Outcome::At { change, .. } | Outcome::Waits(change) => {
             Sent::To(respond::see_other(paths::Change { change }))
         }

@@ -166,7 +166,7 @@ pub async fn create(
             let edits = changes::additions(&mut db, vec![entry]).await?;
             let back = paths::Organization { sheet };
             let at_once = is_at_once(&layout, value(&pairs, "do")).then(|| back.to_string());
-            match send(&mut db, edits, about, at_once, (&by, now)).await? {
+            match send(&mut db, edits, about, at_once, by.at(now)).await? {
                 Sent::To(response) => return Ok(response),
                 Sent::Refused(problems) => problems,
             }
@@ -217,7 +217,7 @@ pub async fn change(
             let edits = rewrite(&mut db, id, before, after, month).await?;
             let back = paths::Organization { sheet };
             let at_once = is_at_once(&layout, value(&pairs, "do")).then(|| back.to_string());
-            match send(&mut db, edits, about, at_once, (&by, now)).await? {
+            match send(&mut db, edits, about, at_once, by.at(now)).await? {
                 Sent::To(response) => return Ok(response),
                 Sent::Refused(problems) => problems,
             }
@@ -244,7 +244,7 @@ pub async fn remove(path: paths::OrganizationRemove, Now(now): Now, by: Actor, m
     let entry = find(&configuration, path.sheet, path.entry)?;
     let summary = format!("Removed {}", entry.title());
     let edits = vec![Edit { id: path.entry, before: Some(entry.clone()), after: None }];
-    sent(send(&mut db, edits, &summary, None, (&by, now)).await?)
+    sent(send(&mut db, edits, &summary, None, by.at(now)).await?)
 }
 
 /// A CSV file: rows that are new are added, rows that there are (by handle and first month) are changed, and rows that
@@ -279,7 +279,7 @@ pub async fn load(
             });
             let edits: Vec<Edit> = edits.collect();
             let summary = format!("{} from {name}", sheet.name());
-            match send(&mut db, edits, &summary, None, (&by, now)).await? {
+            match send(&mut db, edits, &summary, None, by.at(now)).await? {
                 Sent::To(response) => return Ok(response),
                 Sent::Refused(problems) => page.problems = problems,
             }

@@ -135,7 +135,7 @@ pub async fn set(
             return respond::refused(Page::find(layout, &mut db, &answers, fields).await?);
         }
     };
-    let entered = allocation::set_quantities(&mut db, std::slice::from_ref(&quantity), &by, now).await?;
+    let entered = allocation::set_quantities(&mut db, std::slice::from_ref(&quantity), by.at(now)).await?;
     let Quantity { day, kind, owner, unit, quantity } = quantity;
     let name = kind.name_of(&configuration, &owner);
     let said = format!("{quantity} {unit} of {kind} {name} on {}", day.format("%b %-d, %Y"));
@@ -173,7 +173,7 @@ pub async fn load(
         return respond::refused(Page::find(layout, &mut db, &answers, fields).await?);
     };
     let Entered { sequence, changed, unchanged } =
-        allocation::set_quantities(&mut db, &quantities, &by, now).await?;
+        allocation::set_quantities(&mut db, &quantities, by.at(now)).await?;
     let counted = match changed {
         1 => "1 quantity added or changed".to_owned(),
         changed => format!("{changed} quantities added or changed"),
@@ -206,7 +206,7 @@ pub async fn remove(
     let kind = QuantityKind::parse(&form.kind)
         .ok_or_else(|| Error::BadRequest("Kind: enter team, project or experiment.".to_owned()))?;
     let RemoveForm { owner, unit, .. } = form;
-    let days = allocation::remove_quantities(&mut db, kind, &owner, &unit, month, &by, now).await?;
+    let days = allocation::remove_quantities(&mut db, kind, &owner, &unit, month, by.at(now)).await?;
     let sentence = match days {
         0 => "Nothing changed: there are no such quantities.".to_owned(),
         days => {

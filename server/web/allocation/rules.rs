@@ -217,7 +217,7 @@ pub async fn create(
             let mut edits = vec![Edit { id, before: None, after: Some(after) }];
             put(&configuration, &mut edits, id, read.position);
             let summary = format!("New rule “{}”", form.name());
-            match send(&mut db, edits, &summary, None, (&by, now)).await? {
+            match send(&mut db, edits, &summary, None, by.at(now)).await? {
                 Sent::To(response) => return Ok(response),
                 Sent::Refused(problems) => problems,
             }
@@ -249,7 +249,7 @@ pub async fn change(
             let moved = edits.last().map_or(path.rule, |edit| edit.id);
             put(&configuration, &mut edits, moved, read.position);
             let summary = format!("Rule “{}” changed", form.name());
-            match send(&mut db, edits, &summary, None, (&by, now)).await? {
+            match send(&mut db, edits, &summary, None, by.at(now)).await? {
                 Sent::To(response) => return Ok(response),
                 Sent::Refused(problems) => problems,
             }
@@ -280,7 +280,7 @@ pub async fn shift(
     put(&configuration, &mut edits, path.rule, form.position);
     let place = form.position.min(configuration.rules().len().saturating_sub(1)) + 1;
     let summary = format!("Rule “{}” moved to place {place}", rule.name);
-    sent(send(&mut db, edits, &summary, None, (&by, now)).await?)
+    sent(send(&mut db, edits, &summary, None, by.at(now)).await?)
 }
 
 pub async fn remove(path: paths::RuleRemove, Now(now): Now, by: Actor, mut db: Db) -> Result {
@@ -288,7 +288,7 @@ pub async fn remove(path: paths::RuleRemove, Now(now): Now, by: Actor, mut db: D
     let rule = find(&configuration, path.rule)?;
     let edits = vec![Edit { id: path.rule, before: Some(Entry::Rule(rule.clone())), after: None }];
     let summary = format!("Rule “{}” removed", rule.name);
-    sent(send(&mut db, edits, &summary, None, (&by, now)).await?)
+    sent(send(&mut db, edits, &summary, None, by.at(now)).await?)
 }
 
 /// For what has no form to show problems in.

@@ -257,7 +257,7 @@ pub async fn create(
             let about = About { summary: &summary, reason: reason(form.value("reason")) };
             let new = Entry::Pool(SharedCostPool { months, ..pool });
             let edits = changes::additions(&mut db, vec![new]).await?;
-            match send(&mut db, edits, about, None, (&by, now)).await? {
+            match send(&mut db, edits, about, None, by.at(now)).await? {
                 Sent::To(response) => return Ok(response),
                 Sent::Refused(problems) => problems,
             }
@@ -286,7 +286,7 @@ pub async fn change(
             // Its handle is what rules and other pools know it by.
             let after = Entry::Pool(SharedCostPool { months, handle: known.handle.clone(), ..pool });
             let edits = rewrite(&mut db, path.pool, &Entry::Pool(known.clone()), after, since).await?;
-            match send(&mut db, edits, about, None, (&by, now)).await? {
+            match send(&mut db, edits, about, None, by.at(now)).await? {
                 Sent::To(response) => return Ok(response),
                 Sent::Refused(problems) => problems,
             }
@@ -301,7 +301,7 @@ pub async fn remove(path: paths::SharedCostsRemove, Now(now): Now, by: Actor, mu
     let pool = find(&configuration, path.pool)?;
     let edits = vec![Edit { id: path.pool, before: Some(Entry::Pool(pool.clone())), after: None }];
     let summary = format!("Shared costs “{}” removed", pool.name);
-    sent(send(&mut db, edits, &summary, None, (&by, now)).await?)
+    sent(send(&mut db, edits, &summary, None, by.at(now)).await?)
 }
 
 /// Whether a rule sends costs to a pool, or another pool hands on to it.

@@ -1,11 +1,10 @@
 //! The form of a budget, and what becomes of a wish to change one.
 
-use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use sqlx::PgConnection;
 
 use crate::allocation::{Budget, BudgetOf, BudgetPeriod, Configuration, Edit, Entry, Months};
-use crate::audit::Actor;
+use crate::audit::Act;
 use crate::changes::{self, About, Outcome, Problem, Right};
 use crate::money::Currency;
 use crate::period::BillingMonth;
@@ -64,7 +63,7 @@ impl BudgetForm {
 
     /// One of this owner.
     pub fn read_of(&self, of: BudgetOf, fields: &mut Fields) -> Option<Budget> {
-        let every = BudgetPeriod::ALL.into_iter().find(|every| every.as_str() == self.every);
+        let every = self.every.parse::<BudgetPeriod>().ok();
         let every = fields.check("every", every.ok_or("Choose month, quarter or year."));
         let first = month(&self.first).and_then(|first| first.ok_or(EXPECTED_MONTH));
         let first = fields.check("first", first);
@@ -197,10 +196,10 @@ pub async fn write(
     db: &mut PgConnection,
     edit: Edit,
     about: impl Into<About<'_>>,
-    (by, now): (&Actor, DateTime<Utc>),
+    act: Act<'_>,
 ) -> sqlx::Result<Done> {
     let edits = vec![edit];
-    Ok(match changes::change::<Configuration>(db, edits, about, Right::Apply, by, now).await? {
+    Ok(match changes::change::<Configuration>(db, edits, about, Right::Apply, act).await? {
         Outcome::At { change, .. } => Done::Written(change),
         Outcome::Nothing | Outcome::Waits(_) | Outcome::Decided => Done::Nothing,
         Outcome::Refused(problems) => Done::Refused(problems),

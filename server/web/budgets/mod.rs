@@ -130,7 +130,7 @@ pub async fn add(
             let words = form::in_words(&configuration, &budget);
             let edit = Edit { id, before: None, after: Some(Entry::Budget(budget)) };
             let about = About { summary: &format!("New {words}"), reason: reason(&form.reason) };
-            match form::write(&mut db, edit, about, (&by, now)).await? {
+            match form::write(&mut db, edit, about, by.at(now)).await? {
                 Done::Written(change) => {
                     return Ok(respond::flash_undo(paths::Budgets, &format!("Added: {words}."), change));
                 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 use chrono::Datelike as _;
-use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use sqlx::PgConnection;
 
@@ -14,7 +13,7 @@ use super::NOTHING;
 use super::form::{self, BudgetForm, Done};
 use crate::accounts::Viewer;
 use crate::allocation::{Budget, Configuration, Edit, Entry, Months};
-use crate::audit::Actor;
+use crate::audit::{Act, Actor};
 use crate::changes::{About, Problem};
 use crate::chart::{self, Bucket, BurnUp, BurnUpAmount, BurnUpDay};
 use crate::ledger;
@@ -77,7 +76,7 @@ pub async fn change(
         if !fields.is_refused() {
             let words = form::in_words(&configuration, &after);
             let about = About { summary: &format!("Changed {words}"), reason: reason(&form.reason) };
-            match write(&mut db, id, before, Some(after), about, (&by, now)).await? {
+            match write(&mut db, id, before, Some(after), about, by.at(now)).await? {
                 Done::Written(change) => {
                     return Ok(respond::flash_undo(at(id), &format!("Changed: {words}."), change));
                 }
@@ -120,7 +119,7 @@ pub async fn end(
         let after = Budget { months: Months { last: Some(until), ..before.months }, ..before.clone() };
         let words = form::in_words(&configuration, &after);
         let about = About { summary: &format!("Ended {words}"), reason: reason(&form.reason) };
-        match write(&mut db, id, before, Some(after), about, (&by, now)).await? {
+        match write(&mut db, id, before, Some(after), about, by.at(now)).await? {
             Done::Written(change) => {
                 return Ok(respond::flash_undo(at(id), &format!("Ended: {words}."), change));
             }
@@ -142,7 +141,7 @@ pub async fn remove(
     let id = path.budget;
     let (configuration, before) = found(&answers, &mut db, id).await?;
     let words = form::in_words(&configuration, &before);
-    let sentence = match write(&mut db, id, before, None, &format!("Removed {words}"), (&by, now)).await? {
+    let sentence = match write(&mut db, id, before, None, &format!("Removed {words}"), by.at(now)).await? {
         Done::Written(change) => {
             return Ok(respond::flash_undo(paths::Budgets, &format!("Removed: {words}."), change));
         }
@@ -174,10 +173,10 @@ async fn write(
     before: Budget,
     after: Option<Budget>,
     about: impl Into<About<'_>>,
-    by: (&Actor, DateTime<Utc>),
+    act: Act<'_>,
 ) -> sqlx::Result<Done> {
     let edit = Edit { id, before: Some(Entry::Budget(before)), after: after.map(Entry::Budget) };
-    form::write(db, edit, about, by).await
+    form::write(db, edit, about, act).await
 }
 
 fn at(id: i64) -> paths::Budget {

@@ -109,9 +109,9 @@ async fn decide((kind, id): (Kind, i64), wished: Status, asked: Asked) -> Result
     let (Now(now), layout, by, State(answers), mut db, Form(why)) = asked;
     let reason = why.reason()?;
     let outcome = of_document!(kind, Document => match wished {
-        Status::Proposed => changes::propose::<Document>(&mut db, id, reason, &by, now).await?,
-        Status::Undone => changes::undo::<Document>(&mut db, id, reason, &by, now).await?,
-        _ => changes::apply::<Document>(&mut db, id, reason, &by, now).await?,
+        Status::Proposed => changes::propose::<Document>(&mut db, id, reason, by.at(now)).await?,
+        Status::Undone => changes::undo::<Document>(&mut db, id, reason, by.at(now)).await?,
+        _ => changes::apply::<Document>(&mut db, id, reason, by.at(now)).await?,
     });
     decided(layout, &mut db, &answers, (kind, id), outcome, (wished, now.date_naive())).await
 }
@@ -124,7 +124,7 @@ pub async fn discard(
     Form(why): Form<Why>,
 ) -> Result {
     let (kind, id) = (path.kind, path.change);
-    let sentence = if changes::discard(&mut db, kind, id, why.reason()?, &by, now).await? {
+    let sentence = if changes::discard(&mut db, kind, id, why.reason()?, by.at(now)).await? {
         "Discarded. Nothing changed.".to_owned()
     } else {
         decided_before(&mut db, kind, id).await?

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use askama::Template;
 use axum::extract::State;
-use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sqlx::PgPool;
@@ -18,7 +17,7 @@ use super::super::respond;
 use super::super::{filters, paths};
 use super::cluster::in_short;
 use super::{Sent, right, send, to};
-use crate::audit::Actor;
+use crate::audit::{Act, Actor};
 use crate::changes::{self, About, Document as _, Entry as _, Problem, Right};
 use crate::entered_csv::RefusedRow;
 use crate::onprem::{
@@ -178,7 +177,7 @@ pub async fn load(
     let summary = format!("{name}: {rows} of {}", path.kind.name().to_lowercase());
     let next = page.here().to_string();
     let about = About { summary: &summary, reason: None };
-    match send(&mut db, edits, about, right(&page.layout), &next, (&by, now)).await? {
+    match send(&mut db, edits, about, right(&page.layout), &next, by.at(now)).await? {
         Sent::To(response) => Ok(response),
         Sent::Refused(problems) => {
             page.problems = problems;
@@ -346,7 +345,7 @@ pub async fn create(
     };
     let (summary, next) = (format!("New {}", entry.title()), next(&entry, &asset_register, kind));
     let edits = changes::additions(&mut db, vec![entry]).await?;
-    finish(&mut db, page, edits, &summary, &next, (&by, now)).await
+    finish(&mut db, page, edits, &summary, &next, by.at(now)).await
 }
 
 pub async fn edit(path: paths::AssetRegisterEntry, layout: Layout, mut db: Db) -> Result {
@@ -394,7 +393,7 @@ pub async fn change(
     };
     let (summary, next) = (format!("Changed {}", before.title()), next(&after, &asset_register, kind));
     let edits = vec![Edit { id: path.entry, before: Some(before.clone()), after: Some(after) }];
-    finish(&mut db, page, edits, &summary, &next, (&by, now)).await
+    finish(&mut db, page, edits, &summary, &next, by.at(now)).await
 }
 
 pub async fn remove(
@@ -434,7 +433,7 @@ pub async fn remove(
         _ => vec![Edit { id: path.entry, before: Some(before.clone()), after: None }],
     };
     let next = if kind == Kind::Clusters { paths::Clusters.to_string() } else { next };
-    finish(&mut db, page, edits, &summary, &next, (&by, now)).await
+    finish(&mut db, page, edits, &summary, &next, by.at(now)).await
 }
 
 async fn finish(
@@ -443,11 +442,11 @@ async fn finish(
     edits: Vec<Edit>,
     summary: &str,
     next: &str,
-    by: (&Actor, DateTime<Utc>),
+    act: Act<'_>,
 ) -> Result {
     let reason = Some(page.value("reason").trim().to_owned()).filter(|reason| !reason.is_empty());
     let about = About { summary, reason: reason.as_deref() };
-    match send(db, edits, about, right(&page.layout), next, by).await? {
+    match send(db, edits, about, right(&page.layout), next, act).await? {
         Sent::To(response) => Ok(response),
         Sent::Refused(problems) => respond::refused(EntryPage { problems, ..page }),
     }

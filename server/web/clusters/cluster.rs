@@ -33,7 +33,7 @@ struct Page {
     /// Of cost, and of book values, where anything is paid.
     charts: Option<(Stack, Stack)>,
     energy: Stack,
-    /// Months that do not count as the asset register says.
+    /// Months that differ from what the asset register says.
     due: Vec<(BillingMonth, Stands, Vec<Money>, Vec<Money>)>,
     /// Those of them that were final: what teams are charged in them changes.
     final_months: Vec<BillingMonth>,
@@ -76,7 +76,7 @@ impl Page {
         months.flat_map(|it| it.left_out().map(|missing| (missing, it.summary.month))).collect()
     }
 
-    /// A scenario of its last months that count, up to three.
+    /// A scenario of its last active months, up to three.
     fn scenario(&self) -> Option<String> {
         let counting = self.it.months.iter().filter(|it| it.delivery.is_some());
         let last = counting.map(|it| it.summary.month).max()?;
@@ -340,7 +340,7 @@ pub struct PublishForm {
     month: Option<BillingMonth>,
 }
 
-/// Submits months that do not count as the asset register says.
+/// Submits months that differ from what the asset register says.
 pub async fn publish(
     path: paths::ClusterPublish,
     Now(now): Now,
@@ -352,7 +352,7 @@ pub async fn publish(
     let (_, asset_register) = onprem::AssetRegister::current(&mut db).await?;
     asset_register.cluster(&path.cluster).ok_or(Error::NotFound)?;
     let with = (&app.inbox, &*app.months);
-    let submitted = jobs::submit_cluster(&mut db, with, &path.cluster, form.month, &by, now).await?;
+    let submitted = jobs::submit_cluster(&mut db, with, &path.cluster, form.month, by.at(now)).await?;
     app.notifier.notify();
     let Submitted { batch, months, gone } = submitted;
     let mut sentence = match batch {

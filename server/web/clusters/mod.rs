@@ -13,7 +13,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
-use chrono::{DateTime, NaiveDate, Utc};
+use chrono::NaiveDate;
 use serde::Serialize;
 use sqlx::PgConnection;
 
@@ -24,7 +24,7 @@ use super::extract::{Db, Now};
 use super::format::Format;
 use super::layout::Layout;
 use super::{Access, filters, paths, respond};
-use crate::audit::Actor;
+use crate::audit::Act;
 use crate::changes::{self, About, Document as _, Outcome, Problem, Right};
 use crate::exchange::Rates;
 use crate::money::{Currency, Decimal};
@@ -43,7 +43,7 @@ pub struct ClusterStatus {
     pub site: String,
     /// The last month that is over; without one, the one that goes on.
     pub month: Option<MonthSummary>,
-    /// Months that do not count as the asset register says.
+    /// Months that differ from what the asset register says.
     pub due: usize,
     pub accelerators: u32,
     pub other_currencies: Vec<Currency>,
@@ -211,9 +211,9 @@ async fn send(
     about: About<'_>,
     right: Right,
     next: &str,
-    (by, now): (&Actor, DateTime<Utc>),
+    act: Act<'_>,
 ) -> Result<Sent> {
-    let outcome = changes::change::<AssetRegister>(db, edits, about, right, by, now).await?;
+    let outcome = changes::change::<AssetRegister>(db, edits, about, right, act).await?;
     Ok(described(outcome, about.summary, next))
 }
 

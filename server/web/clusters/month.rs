@@ -22,6 +22,7 @@ use crate::onprem::{
     UnpricedEnergy,
 };
 use crate::period::BillingMonth;
+use crate::words::words;
 
 /// A month, for scripts.
 #[derive(Serialize)]
@@ -136,69 +137,27 @@ impl Sum<'_> {
     }
 }
 
-/// What it is called where states are shown.
-impl Stands {
-    /// On pages.
-    pub fn on_page(self) -> &'static str {
-        match self {
-            Self::Published => "published",
-            Self::New => "not published",
-            Self::Differs => "changed since publishing",
-            Self::Reworded => "only descriptions changed",
-            Self::Running => "in progress",
-            Self::Submitted => "being imported",
-            Self::Uploaded => "imported from a file",
-            Self::Gone => "no costs left",
-            Self::Empty => "no costs",
-        }
-    }
-
-    /// In files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Published => "published",
-            Self::New => "not published",
-            Self::Differs => "differs from what is active",
-            Self::Reworded => "only words changed",
-            Self::Running => "goes on",
-            Self::Submitted => "being loaded",
-            Self::Uploaded => "a file that somebody uploaded",
-            Self::Gone => "nothing is left of it",
-            Self::Empty => "nothing",
-        }
-    }
-
-    /// The kind of its badge.
-    pub fn look(self) -> &'static str {
-        match self {
-            Self::Published => "good",
-            Self::New | Self::Submitted => "wait",
-            Self::Differs | Self::Gone => "bad",
-            Self::Reworded | Self::Running | Self::Uploaded | Self::Empty => "",
-        }
-    }
-
-    /// What it means, as a sentence.
-    pub fn meaning(self) -> &'static str {
-        match self {
-            Self::Published => "The active import matches the asset register.",
-            Self::New => "No import of this month is active yet. Publish the month to import it.",
-            Self::Differs => {
-                "Amounts, tags, site or names changed since the month was published. Publish it again to update it."
-            }
-            Self::Reworded => {
-                "Amounts match the asset register. Names or descriptions changed since; publish again to update them."
-            }
-            Self::Running => {
-                "The month is not over. Monthly payments are included in full, so hours cost more than they will."
-            }
-            Self::Submitted => "The month was published and is being imported.",
-            Self::Uploaded => "An uploaded file is active, not the bill from the asset register.",
-            Self::Gone => {
-                "The asset register has no more costs for this month, but an import is active. Publishing undoes it."
-            }
-            Self::Empty => "The asset register has no costs for this month.",
-        }
+// What a state is called on pages and in files, the kind of its badge, and what it means.
+words! {
+    impl Stands: on_page, name, look, meaning {
+        Published = "published", "published", "good",
+            "The active import matches the asset register.";
+        New = "not published", "not published", "wait",
+            "No import of this month is active yet. Publish the month to import it.";
+        Differs = "changed since publishing", "differs from what is active", "bad",
+            "Amounts, tags, site or names changed since the month was published. Publish it again to update it.";
+        Reworded = "only descriptions changed", "only words changed", "",
+            "Amounts match the asset register. Names or descriptions changed since; publish again to update them.";
+        Running = "in progress", "goes on", "",
+            "The month is not over. Monthly payments are included in full, so hours cost more than they will.";
+        Submitted = "being imported", "being loaded", "wait",
+            "The month was published and is being imported.";
+        Uploaded = "imported from a file", "a file that somebody uploaded", "",
+            "An uploaded file is active, not the bill from the asset register.";
+        Gone = "no costs left", "nothing is left of it", "bad",
+            "The asset register has no more costs for this month, but an import is active. Publishing undoes it.";
+        Empty = "no costs", "nothing", "",
+            "The asset register has no costs for this month.";
     }
 }
 

@@ -209,7 +209,7 @@ pub async fn create(
     let summary = format!("New cluster “{}”", start.name);
     let about = About { summary: &summary, reason: None };
     let next = super::to(&start.handle());
-    match send(&mut db, edits, about, right(&page.layout), &next, (&by, now)).await? {
+    match send(&mut db, edits, about, right(&page.layout), &next, by.at(now)).await? {
         Sent::To(response) => Ok(response),
         Sent::Refused(problems) => {
             page.problems = problems;

@@ -114,7 +114,7 @@ pub async fn load(
     let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let (readings, of) = (counted(count, "reading"), counted(meters.len(), "meter"));
     let summary = format!("{}: {readings} of {of} of {}", page.name, cluster.name);
-    let outcome = onprem::take_readings(&mut db, &meters, &summary, &by, now).await?;
+    let outcome = onprem::take_readings(&mut db, &meters, &summary, by.at(now)).await?;
     if let Outcome::Refused(problems) = outcome {
         let refused = |it: Problem| {
             RefusedRow::new(0, "time", &it.of, format!("readings that do not overlap: {}", it.message))

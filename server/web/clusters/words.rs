@@ -8,28 +8,16 @@ use crate::economics::owning::{Component, Cooling, Hours};
 use crate::economics::{BreakEven, Verdict};
 use crate::money::Decimal;
 use crate::onprem::{Comparison, Economics};
+use crate::words::words;
 
-impl Hours {
-    /// Such an hour, as pages call it.
-    pub fn on_page(self) -> &'static str {
-        match self {
-            Self::Owned => "on-prem GPU-hour",
-            Self::Available => "available hour",
-            Self::Allocated => "allocated hour",
-            Self::Productive => "productive hour",
-            Self::Useful => "useful hour",
-        }
-    }
-
-    /// What is meant with such an hour.
-    pub fn meaning(self) -> &'static str {
-        match self {
-            Self::Owned => "On-prem GPU-hours: accelerators in service, day and night",
-            Self::Available => "Available: without downtime",
-            Self::Allocated => "Allocated: held by a job",
-            Self::Productive => "Productive: doing work",
-            Self::Useful => "Useful: without repeated work",
-        }
+// Such an hour as pages call it, and what is meant with it.
+words! {
+    impl Hours: on_page, meaning {
+        Owned = "on-prem GPU-hour", "On-prem GPU-hours: accelerators in service, day and night";
+        Available = "available hour", "Available: without downtime";
+        Allocated = "allocated hour", "Allocated: held by a job";
+        Productive = "productive hour", "Productive: doing work";
+        Useful = "useful hour", "Useful: without repeated work";
     }
 }
 
@@ -73,12 +61,10 @@ impl Order {
     }
 }
 
-impl Cooling {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Air => "air",
-            Self::Liquid => "liquid",
-        }
+words! {
+    impl Cooling: name {
+        Air = "air";
+        Liquid = "liquid";
     }
 }
 

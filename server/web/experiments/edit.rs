@@ -100,7 +100,7 @@ pub async fn change(
     let about = About { summary: &summary, reason: reason(&form.reason) };
     let at_once = is_at_once(&layout, &form.way).then(|| to_experiment(&label, None, &Asked::default()));
     let edits = numbered(&mut db, vec![edit]).await?;
-    match send(&mut db, edits, about, at_once, (&by, now)).await? {
+    match send(&mut db, edits, about, at_once, by.at(now)).await? {
         Sent::To(response) => Ok(response),
         Sent::Refused(problems) => {
             let ChangeForm { name, team, project, reason: why, .. } = form;
@@ -145,7 +145,7 @@ pub async fn merge(
         let is_plain = report::merges(&mut db, &answers, &edits, sequence).await?.is_empty();
         let at_once = is_plain && is_at_once(&layout, &form.way);
         let at_once = at_once.then(|| to_experiment(&into, None, &Asked::default()));
-        match send(&mut db, edits, about, at_once, (&by, now)).await? {
+        match send(&mut db, edits, about, at_once, by.at(now)).await? {
             Sent::To(response) => return Ok(response),
             Sent::Refused(problems) => problems,
         }

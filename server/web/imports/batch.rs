@@ -56,7 +56,7 @@ pub async fn cancel(path: paths::BatchCancel, Now(now): Now, by: Actor, mut db: 
     let cancelled = jobs::cancel(&mut tx, path.batch, &by.name, now).await?;
     if cancelled != Cancelled::TooLate {
         let (verb, object) = (Verb::ImportCancelled, Object::Batch(path.batch));
-        audit::record(&mut tx, &by, verb, &object, json!(null), now).await?;
+        audit::record(&mut tx, by.at(now), verb, &object, json!(null)).await?;
     }
     tx.commit().await?;
     let sentence = match cancelled {
@@ -85,7 +85,7 @@ pub async fn retry(
     let is_retried = jobs::retry(&mut tx, path.batch).await?;
     if is_retried {
         let (verb, object) = (Verb::ImportRetried, Object::Batch(path.batch));
-        audit::record(&mut tx, &by, verb, &object, json!(null), now).await?;
+        audit::record(&mut tx, by.at(now), verb, &object, json!(null)).await?;
     }
     tx.commit().await?;
     let sentence = if is_retried {

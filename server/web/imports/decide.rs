@@ -1,13 +1,12 @@
 //! What people decide about a delivery. Each is done once: sent again it changes nothing and says so.
 
 use axum::extract::State;
-use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::json;
 use sqlx::{Connection as _, PgConnection};
 
 use super::at;
-use crate::audit::{self, Actor, Object, Verb};
+use crate::audit::{self, Act, Actor, Object, Verb};
 use crate::jobs::{self, Reloading};
 use crate::ledger::{self, Decision, Ended, Published, Undone};
 use crate::report;
@@ -42,14 +41,14 @@ pub async fn replace(
     mut db: Db,
     Form(why): Form<Why>,
 ) -> Result {
-    let sentence = publish(&mut db, path.delivery, Decision::Replace, why.reason()?, (&by, now)).await?;
+    let sentence = publish(&mut db, path.delivery, Decision::Replace, why.reason()?, by.at(now)).await?;
     Ok(respond::flash(at(path.delivery), &sentence))
 }
 
 /// Its rows are compared with those of large imports, which may take longer than a page: it has the connections of imports.
 pub async fn add(path: paths::DeliveryAdd, Now(now): Now, by: Actor, State(app): State<App>) -> Result {
     let mut db = app.jobs.acquire().await?;
-    let sentence = publish(&mut db, path.delivery, Decision::Add, None, (&by, now)).await?;
+    let sentence = publish(&mut db, path.delivery, Decision::Add, None, by.at(now)).await?;
     Ok(respond::flash(at(path.delivery), &sentence))
 }
 
@@ -71,7 +70,7 @@ pub async fn explain(
     let is_explained = ledger::explain(&mut tx, delivery, reason, &by.name, now).await?;
     if is_explained {
         let (verb, object) = (Verb::DeliveryExplained, Object::Delivery(delivery));
-        audit::record(&mut tx, &by, verb, &object, json!({ "reason": reason }), now).await?;
+        audit::record(&mut tx, by.at(now), verb, &object, json!({ "reason": reason })).await?;
     }
     tx.commit().await?;
     let sentence = if is_explained { "Saved." } else { "Nothing changed: there was nothing to explain." };
@@ -93,7 +92,7 @@ pub async fn discard(
         && ledger::discard(&mut tx, delivery, Ended::Discarded, &reason).await?;
     if is_discarded {
         let (verb, object) = (Verb::DeliveryDiscarded, Object::Delivery(delivery));
-        audit::record(&mut tx, &by, verb, &object, json!(null), now).await?;
+        audit::record(&mut tx, by.at(now), verb, &object, json!(null)).await?;
     }
     tx.commit().await?;
     ledger::remove_discarded(&mut db).await;
@@ -115,7 +114,7 @@ pub async fn undo(path: paths::DeliveryUndo, Now(now): Now, by: Actor, State(app
         Undone::At(sequence) => {
             let (verb, object) = (Verb::DeliveryUndone, Object::Delivery(delivery));
             let details = json!({ "sequence": sequence });
-            audit::record(&mut tx, &by, verb, &object, details, now).await?;
+            audit::record(&mut tx, by.at(now), verb, &object, details).await?;
             format!("Import {delivery} is undone and inactive. Its file can be imported again.")
         }
         Undone::Overlaps(overlap) => format!("Nothing changed: {}.", overlap.of_undo(delivery)),
@@ -140,7 +139,7 @@ pub async fn load_again(
     let delivery = path.delivery;
     status(&mut db, delivery).await?;
     let mut tx = db.begin().await?;
-    let reload = jobs::reload(&mut tx, delivery, &by, now).await?;
+    let reload = jobs::reload(&mut tx, delivery, by.at(now)).await?;
     tx.commit().await?;
     Ok(match reload {
         Reloading::Queued(batch_id) => {
@@ -162,14 +161,14 @@ async fn publish(
     delivery: i64,
     decision: Decision,
     reason: Option<&str>,
-    (by, now): (&Actor, DateTime<Utc>),
+    act: Act<'_>,
 ) -> Result<String> {
     // One that is still being loaded is nobody's to decide about; none begins to load again.
     if status(db, delivery).await? != "waiting" {
         return Ok(already(delivery));
     }
     let mut tx = db.begin().await?;
-    let published = ledger::publish(&mut tx, delivery, Some(decision), reason, &by.name, now).await?;
+    let published = ledger::publish(&mut tx, delivery, Some(decision), reason, &act.by.name, act.at).await?;
     if let Published::At(sequence) = published {
         let verb = match decision {
             Decision::Replace => Verb::DeliveryReplaced,
@@ -179,7 +178,7 @@ async fn publish(
         if let (Some(reason), Some(details)) = (reason, details.as_object_mut()) {
             details.insert("reason".to_owned(), reason.into());
         }
-        audit::record(&mut tx, by, verb, &Object::Delivery(delivery), details, now).await?;
+        audit::record(&mut tx, act, verb, &Object::Delivery(delivery), details).await?;
     }
     tx.commit().await?;
     Ok(match (published, decision) {

@@ -68,14 +68,14 @@ pub async fn save(
     let mut tx = db.begin().await?;
     let mut changed = serde_json::Map::new();
     for ((name, _), percent) in typed.into_iter().zip(read) {
-        let (Some(measure), Some(percent)) = (Measure::parse(name), percent) else { continue };
+        let (Ok(measure), Some(percent)) = (name.parse(), percent) else { continue };
         if ledger::set_limit(&mut tx, measure, percent).await? {
             changed.insert(name.to_owned(), json!(percent));
         }
     }
     if !changed.is_empty() {
         let (verb, object) = (Verb::ImportLimitsSet, Object::Other("import limits"));
-        audit::record(&mut tx, &by, verb, &object, changed.into(), now).await?;
+        audit::record(&mut tx, by.at(now), verb, &object, changed.into()).await?;
     }
     tx.commit().await?;
     Ok(respond::flash(paths::ImportLimits, "Saved. The limits apply to new imports."))

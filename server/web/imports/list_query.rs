@@ -58,8 +58,9 @@ impl HistoryQuery {
     pub fn order(&self) -> Result<HistoryOrder> {
         match self.sort.as_str() {
             "" => Ok(HistoryOrder::default()),
-            sort => HistoryOrder::parse(sort)
-                .ok_or_else(|| Error::BadRequest("sort: enter newest, oldest, rows or rejected.".into())),
+            sort => sort
+                .parse()
+                .map_err(|_| Error::BadRequest("sort: enter newest, oldest, rows or rejected.".into())),
         }
     }
 

@@ -54,7 +54,7 @@ async fn hand_over(app: App, by: Actor, arriving: Arriving) -> Result {
     // On a task of its own: a browser that leaves now must not take the files from under the import.
     let handing_over = async move {
         let mut db = app.db.acquire().await?;
-        arriving.enqueue(&mut db, &by, app.clock.now()).await?;
+        arriving.enqueue(&mut db, by.at(app.clock.now())).await?;
         app.notifier.notify();
         Ok::<_, sqlx::Error>(())
     };

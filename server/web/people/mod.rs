@@ -19,7 +19,7 @@ use super::{filters, paths, respond};
 use crate::accounts::people::{self, Added, parse_teams};
 use crate::accounts::{Email, NewPerson, Person, Role, Secret, link};
 use crate::allocation::{self, handle_of};
-use crate::audit::Actor;
+use crate::audit::{Act, Actor};
 use crate::clock;
 use crate::config::Settings;
 use crate::ledger;
@@ -90,10 +90,10 @@ pub async fn create(
         && !fields.is_refused()
     {
         let person = NewPerson { email, name: form.name(), role, teams };
-        match people::add(&mut db, &person, None, &by, now).await? {
+        match people::add(&mut db, &person, None, by.at(now)).await? {
             Added::As(id) => {
                 let person = people::find(&mut db, id).await?.ok_or(Error::NotFound)?;
-                return show_link(layout, &mut db, person, (&by, now), &settings).await;
+                return show_link(layout, &mut db, person, by.at(now), &settings).await;
             }
             Added::EmailTaken => fields.refuse("email", "This email is in use. Enter another one."),
         }
@@ -103,17 +103,11 @@ pub async fn create(
 }
 
 /// Makes a link for someone and shows it.
-async fn show_link(
-    layout: Layout,
-    db: &mut Db,
-    person: Person,
-    (by, now): (&Actor, DateTime<Utc>),
-    settings: &Settings,
-) -> Result {
-    let made = link::make(db, &person, &mut clock::dice(), by, now).await?;
+async fn show_link(layout: Layout, db: &mut Db, person: Person, act: Act<'_>, settings: &Settings) -> Result {
+    let made = link::make(db, &person, &mut clock::dice(), act).await?;
     let token = made.ok_or_else(|| Error::BadRequest(format!("{} is disabled.", person.display_name())))?;
     let link = address_of(&token, settings);
-    respond::html(LinkPage { layout, person, link, expires_at: now + link::VALID_FOR })
+    respond::html(LinkPage { layout, person, link, expires_at: act.at + link::VALID_FOR })
 }
 
 /// What is passed on.

@@ -58,7 +58,7 @@ pub async fn change(
     if let Some((role, teams)) = form.role(&mut fields, &mut db).await? {
         let sees_billing_accounts = form.billing_accounts == SHOWN;
         let change = Change { name: form.name(), role, teams, sees_billing_accounts };
-        match manage::change(&mut db, UserId(path.person), &change, &by, now).await? {
+        match manage::change(&mut db, UserId(path.person), &change, by.at(now)).await? {
             Managed::Done => return Ok(respond::flash(path, "Saved.")),
             Managed::Unchanged => return Ok(respond::flash(path, "Nothing changed: this was saved before.")),
             Managed::LastAdmin => fields.refuse("role", LAST_ADMIN),
@@ -76,7 +76,7 @@ pub async fn disable(
     by: Actor,
     mut db: Db,
 ) -> Result {
-    let managed = manage::disable(&mut db, UserId(path.person), &by, now).await?;
+    let managed = manage::disable(&mut db, UserId(path.person), by.at(now)).await?;
     let sentence = "Disabled. Their sessions and tokens ended.";
     settle(managed, path.person, sentence, layout, (&mut db, now)).await
 }
@@ -88,14 +88,14 @@ pub async fn enable(
     by: Actor,
     mut db: Db,
 ) -> Result {
-    let managed = manage::enable(&mut db, UserId(path.person), &by, now).await?;
+    let managed = manage::enable(&mut db, UserId(path.person), by.at(now)).await?;
     let sentence = "Enabled. They sign in with their old password and need new tokens.";
     settle(managed, path.person, sentence, layout, (&mut db, now)).await
 }
 
 pub async fn sign_out(path: paths::PersonSignOut, Now(now): Now, by: Actor, mut db: Db) -> Result {
     let person = find(&mut db, path.person).await?;
-    let done = manage::sign_out(&mut db, &person, &by, now).await?;
+    let done = manage::sign_out(&mut db, &person, by.at(now)).await?;
     let sessions = match done.sessions_ended {
         0 => "There were no sessions.".to_owned(),
         1 => "One session ended.".to_owned(),
@@ -114,12 +114,12 @@ pub async fn make_link(
     mut db: Db,
 ) -> Result {
     let person = find(&mut db, path.person).await?;
-    show_link(layout, &mut db, person, (&by, now), &settings).await
+    show_link(layout, &mut db, person, by.at(now), &settings).await
 }
 
 pub async fn revoke_token(path: paths::PersonToken, Now(now): Now, by: Actor, mut db: Db) -> Result {
     let person = find(&mut db, path.person).await?;
-    let label = token::revoke(&mut db, &person, path.token, &by, now).await?;
+    let label = token::revoke(&mut db, &person, path.token, by.at(now)).await?;
     let sentence = label.map_or_else(
         || "Nothing changed: this token was revoked before.".to_owned(),
         |label| format!("Token “{label}” is revoked."),

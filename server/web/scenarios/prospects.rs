@@ -1,4 +1,4 @@
-//! Figures beside the totals: what a service takes, what binds an option that owns, and what porting to one amounts to.
+//! Figures beside the totals: what a service takes, the capital that an option ties up, and what porting to one amounts to.
 
 use super::super::words::stated;
 use super::answer::Answer;

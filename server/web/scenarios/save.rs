@@ -141,8 +141,8 @@ pub async fn create(
         return wish.refused(layout, &app, &person, REFUSED).await;
     };
     let mut db = app.db.acquire().await?;
-    let id =
-        saved_scenarios::create(&mut db, &wish.edited.scenario, &headline, person.user_id, &by, now).await?;
+    let id = saved_scenarios::create(&mut db, &wish.edited.scenario, &headline, person.user_id, by.at(now))
+        .await?;
     Ok(respond::flash(to(id), &format!("“{name}” is saved.")))
 }
 
@@ -186,7 +186,7 @@ pub async fn save(
     };
     let what = (&wish.edited.scenario, &headline);
     let mut db = app.db.acquire().await?;
-    let saved = saved_scenarios::save(&mut db, (id, last), what, reason, &by, now).await?;
+    let saved = saved_scenarios::save(&mut db, (id, last), what, reason, by.at(now)).await?;
     drop(db);
     match saved {
         Saved::As(version) => Ok(respond::flash(to(id), &format!("Saved as version {version}."))),
@@ -236,7 +236,7 @@ pub async fn load(
     // It was checked while it was read.
     let headline = compared(&scenario).await?.map(|it| Headline::of(&it)).unwrap_or_default();
     let mut db = app.db.acquire().await?;
-    let id = saved_scenarios::create(&mut db, &scenario, &headline, person.user_id, &by, now).await?;
+    let id = saved_scenarios::create(&mut db, &scenario, &headline, person.user_id, by.at(now)).await?;
     Ok(respond::flash(to(id), &format!("“{}” is saved.", scenario.name)))
 }
 
@@ -275,7 +275,7 @@ pub async fn share(
         let sentence = format!("Not shared: found “{with}{more}”. Enter {expected}.");
         return Ok(respond::flash(to(kept.id), &sentence));
     };
-    let shared = saved_scenarios::share(&mut db, kept.id, &with, &by, now).await?;
+    let shared = saved_scenarios::share(&mut db, kept.id, &with, by.at(now)).await?;
     let sentence = match (shared, &with) {
         (Shared::Before, _) => format!("It is already shared with {whom}."),
         (Shared::TooOften, _) => {
@@ -336,7 +336,7 @@ pub async fn unshare(
     let said = Said::read(pairs)?;
     let name = said.value("name").to_owned();
     let with = if said.value("kind") == "team" { Share::Team(name) } else { Share::Person(name) };
-    let was_there = saved_scenarios::unshare(&mut db, kept.id, &with, &by, now).await?;
+    let was_there = saved_scenarios::unshare(&mut db, kept.id, &with, by.at(now)).await?;
     let sentence = if was_there {
         format!("No longer shared with {}.", with.name())
     } else {
@@ -353,7 +353,7 @@ pub async fn remove(
     mut db: Db,
 ) -> Result {
     let kept = own(&mut db, path.scenario, &person, now.date_naive()).await?;
-    saved_scenarios::remove(&mut db, kept.id, &by, now).await?;
+    saved_scenarios::remove(&mut db, kept.id, by.at(now)).await?;
     let sentence = format!("“{}” is removed. You can restore it below.", kept.scenario.name);
     Ok(respond::flash(paths::Scenarios, &sentence))
 }
@@ -366,6 +366,6 @@ pub async fn bring_back(
     mut db: Db,
 ) -> Result {
     let kept = own(&mut db, path.scenario, &person, now.date_naive()).await?;
-    saved_scenarios::bring_back(&mut db, kept.id, &by, now).await?;
+    saved_scenarios::bring_back(&mut db, kept.id, by.at(now)).await?;
     Ok(respond::flash(to(kept.id), &format!("“{}” is restored.", kept.scenario.name)))
 }

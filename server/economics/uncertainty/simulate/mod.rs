@@ -3,7 +3,7 @@
 //! Whether work that has to be ported runs is simulated, too, with its chance; where it does not, the option costs what was paid
 //! in vain and what it falls back on.
 //!
-//! Simulations are common to all options, so that what they share does not tell them apart. They follow from a seed, so that
+//! Simulations are common to all options, so that what they share does not distinguish them. They follow from a seed, so that
 //! the same scenario is the same figures, whoever computes it and when.
 
 use serde::Serialize;

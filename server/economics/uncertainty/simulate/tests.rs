@@ -499,7 +499,7 @@ fn regret_is_what_an_option_costs_more_than_the_cheapest_of_its_draw() {
 }
 
 #[test]
-fn an_option_s_own_total_swings_as_far_as_the_lead_does_by_it() {
+fn sensitivities_of_an_option_come_widest_first() {
     let scenario = scenario();
     let compared = scenario.compare().unwrap();
     let model = Model::new(&scenario, &compared, &inputs(&scenario));
@@ -586,7 +586,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
-    fn an_input_swings_an_answer_as_its_derivative_says(at in 0usize..50, option in 0usize..7) {
+    fn sensitivity_to_an_input_is_its_derivative(at in 0usize..50, option in 0usize..7) {
         // Sizes are decided by what is paid, without interest: decided anew, they may move the present value either way.
         let entered = decided(&scenario(), &scenario().compare().unwrap());
         let mut inputs = inputs(&entered);

@@ -129,7 +129,7 @@ pub async fn load(
             let summary = format!("{name}: {prices}");
             let about = changes::About { summary: &summary, reason: None };
             let report = serde_json::to_value(&report)?;
-            let outcome = changes::draft::<Entries>(&mut db, edits, Some(&report), about, &by, now).await?;
+            let outcome = changes::draft::<Entries>(&mut db, edits, Some(&report), about, by.at(now)).await?;
             match outcome {
                 Outcome::Waits(change) | Outcome::At { change, .. } => {
                     return Ok(respond::see_other(to_change(change)));

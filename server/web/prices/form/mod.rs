@@ -5,13 +5,12 @@ mod typed;
 
 use crate::changes::{self, Document as _};
 use askama::Template;
-use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use sqlx::PgConnection;
 
 use super::{described, right, words};
 use crate::accelerator;
-use crate::audit::Actor;
+use crate::audit::{Act, Actor};
 use crate::changes::{Outcome, Right};
 use crate::price_catalogue::{self, Edit, Entries};
 use crate::price_catalogue::{Listed, Mark, Paid, Price, Tier};
@@ -124,7 +123,7 @@ pub async fn create(
     mut db: Db,
     Form(typed): Form<Typed>,
 ) -> Result {
-    save(layout, &mut db, None, &typed, (&by, now)).await
+    save(layout, &mut db, None, &typed, by.at(now)).await
 }
 
 pub async fn edit(path: paths::PriceOffer, Now(now): Now, layout: Layout, mut db: Db) -> Result {
@@ -143,7 +142,7 @@ pub async fn change(
     mut db: Db,
     Form(typed): Form<Typed>,
 ) -> Result {
-    save(layout, &mut db, Some(&path.offer), &typed, (&by, now)).await
+    save(layout, &mut db, Some(&path.offer), &typed, by.at(now)).await
 }
 
 async fn save(
@@ -151,9 +150,9 @@ async fn save(
     db: &mut PgConnection,
     offer: Option<&str>,
     typed: &Typed,
-    (by, now): (&Actor, DateTime<Utc>),
+    act: Act<'_>,
 ) -> Result {
-    let today = now.date_naive();
+    let today = act.at.date_naive();
     let seen = Seen::find(&mut *db, typed.revision).await?;
     let listed = offer.map(|offer| seen.listed(offer)).transpose()?;
     let mut fields = typed.fields();
@@ -174,7 +173,7 @@ async fn save(
         None => price_catalogue::edits_of_file(&seen.then, vec![price]),
     };
     let wish = Wish { listed, typed, edits, conflicts, summary: &summary, reason };
-    wish.write(layout, db, &seen, (by, now)).await
+    wish.write(layout, db, &seen, act).await
 }
 
 /// `AWS p5.48xlarge, us-east-1, on demand: added`.
@@ -197,17 +196,11 @@ struct Wish<'a> {
 }
 
 impl Wish<'_> {
-    async fn write(
-        self,
-        layout: Layout,
-        db: &mut PgConnection,
-        seen: &Seen,
-        (by, now): (&Actor, DateTime<Utc>),
-    ) -> Result {
+    async fn write(self, layout: Layout, db: &mut PgConnection, seen: &Seen, act: Act<'_>) -> Result {
         let Self { listed, typed, edits, conflicts, summary, reason } = self;
         let outcome = if conflicts.is_empty() {
             let about = changes::About { summary, reason };
-            changes::change::<Entries>(db, edits, about, right(&layout), by, now).await?
+            changes::change::<Entries>(db, edits, about, right(&layout), act).await?
         } else {
             Outcome::Conflict(conflicts)
         };
@@ -250,5 +243,5 @@ pub async fn remove(
         summary: &summary,
         reason,
     };
-    wish.write(layout, &mut db, &seen, (&by, now)).await
+    wish.write(layout, &mut db, &seen, by.at(now)).await
 }

@@ -50,7 +50,7 @@ struct Answered {
     warnings: Vec<Finding>,
 }
 
-/// A figure under a name that no other of its answer has: scripts tell figures apart by it.
+/// A figure under a name that no other of its answer has: scripts distinguish figures by it.
 #[derive(Debug)]
 struct Row {
     name: String,

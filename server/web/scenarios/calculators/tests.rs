@@ -70,7 +70,7 @@ fn no_two_rows_of_an_answer_have_one_name() {
         let found = answered(handle, &entered).unwrap();
         let names: BTreeSet<&str> = found.figures.iter().map(|it| it.name.as_str()).collect();
         assert_eq!(names.len(), found.figures.len(), "{handle}: {names:?}");
-        // Scripts tell them apart by the same names.
+        // Scripts distinguish them by the same names.
         let json = serde_json::to_value(&found.figures).unwrap();
         assert!(json.as_array().unwrap().iter().all(|it| names.contains(it["name"].as_str().unwrap())));
     }

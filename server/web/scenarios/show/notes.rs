@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn old_prices_are_told_apart_from_odd_numbers() {
+    fn old_prices_are_distinguished_from_odd_numbers() {
         let note =
             |pointer: &str| Note { pointer: pointer.to_owned(), sentence: String::new(), is_refusal: false };
         let (old, odd) = (note("/option/0/place/0/on_demand/date"), note("/months"));

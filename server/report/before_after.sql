@@ -1,4 +1,4 @@
--- The deliveries that count in the scopes of delivery $1 before and after it. For one that was published: at the
+-- The active deliveries in the scopes of delivery $1 before and after it. For one that was published: at the
 -- version of the ledger before its own and at its own. For one that waits: now, and were it published to replace.
 with mine as (
     select ds.scope_id, s.billing_month, d.status, d.published_sequence as published
@@ -7,7 +7,7 @@ with mine as (
     join scopes s using (scope_id)
     where d.delivery_id = $1
 ),
-side as (
+in_scope as (
     select mine.scope_id, mine.billing_month, v.delivery_id,
         v.from_sequence < mine.published and (v.until_sequence is null or v.until_sequence >= mine.published) as before,
         v.from_sequence <= mine.published and (v.until_sequence is null or v.until_sequence > mine.published) as after
@@ -25,9 +25,9 @@ side as (
     join active_if_replaced_by($1) c using (scope_id)
     where mine.status = 'waiting'
 ),
-sides as (
+before_after as (
     select scope_id, billing_month, delivery_id, bool_or(before) as before, bool_or(after) as after
-    from side
+    from in_scope
     where before or after
     group by 1, 2, 3
 )
