@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::csv;
 use super::error::{Error, Result};
-use super::extract::{Db, Query};
+use super::extract::Reading;
 use super::form::Fields;
 use super::format::{File, Format};
 use super::layout::Layout;
@@ -43,13 +43,8 @@ struct Page {
     fields: Fields,
 }
 
-pub async fn show(
-    _: paths::Audit,
-    format: Format,
-    layout: Layout,
-    Query(asked): Query<Asked>,
-    mut db: Db,
-) -> Result {
+pub async fn show(_: paths::Audit, format: Format, reading: Reading<Asked>) -> Result {
+    let Reading { layout, query: asked, mut db, .. } = reading;
     let limit = if format == Format::Csv { LARGEST_FILE } else { audit::PAGE };
     let found = audit::find(&mut db, &asked.search(limit)?).await?;
     match format {

@@ -1,10 +1,7 @@
 //! The charges behind a figure (`/charges/2026-09?service=AmazonEC2`), and one of them with the row of the
 //! file it comes from (`/charges/12/0/4711`).
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::State;
 use futures_util::{StreamExt as _, stream};
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -12,11 +9,11 @@ use uuid::Uuid;
 use super::csv;
 use super::downloads::Slot;
 use super::error::Result;
-use super::extract::{CurrentUser, Db, Query};
+use super::extract::{Pairs, Reading};
 use super::format::{File, Format};
 use super::layout::{Layout, Pages};
 use super::question::Asked;
-use super::{Access, Downloads, Error, choices, filters, imports, paths, respond};
+use super::{Access, Error, choices, filters, imports, paths, respond};
 use crate::exchange;
 use crate::ledger::{self, Archived, OriginalRow, Originals};
 use crate::money::Currency;
@@ -39,16 +36,8 @@ struct ListPage {
     reporting_currency: Option<Currency>,
 }
 
-pub async fn list(
-    path: paths::Charges,
-    format: Format,
-    layout: Layout,
-    CurrentUser(person): CurrentUser,
-    Query(mut pairs): Query<Vec<(String, String)>>,
-    State(answers): State<Arc<Answers>>,
-    State(downloads): State<Downloads>,
-    mut db: Db,
-) -> Result {
+pub async fn list(path: paths::Charges, format: Format, reading: Reading<Pairs>) -> Result {
+    let Reading { layout, person, query: mut pairs, app, mut db, .. } = reading;
     let period = path.period;
     let key = take_key(&mut pairs)?;
     let mut asked = Asked::read(pairs)?;
@@ -56,12 +45,12 @@ pub async fn list(
     question.hides_payers = !person.may_see_billing_accounts();
     if format == Format::Csv {
         let question = of_list(&question);
-        let spend = answers.spend(&mut db, &question).await?;
+        let spend = app.answers.spend(&mut db, &question).await?;
         drop(db);
-        let slot = downloads.slot(person.user_id)?;
+        let slot = app.downloads.slot(person.user_id)?;
         return download(slot, &question, &spend, key).await;
     }
-    let (spend, charges) = find(&mut db, &answers, &question, key, asked.page).await?;
+    let (spend, charges) = find(&mut db, &app.answers, &question, key, asked.page).await?;
     match format {
         Format::Html => {
             let data_status = DataStatus::from(&spend);
@@ -196,19 +185,13 @@ struct RowPage {
     original: Option<OriginalRow>,
 }
 
-pub async fn show(
-    path: paths::Charge,
-    format: Format,
-    layout: Layout,
-    CurrentUser(person): CurrentUser,
-    State(originals): State<Originals>,
-    mut db: Db,
-) -> Result {
+pub async fn show(path: paths::Charge, format: Format, reading: Reading) -> Result {
+    let Reading { layout, person, app, mut db, .. } = reading;
     let row = path.row;
     let at = RowAddress { delivery: path.delivery, file: path.file, row };
     let mut file = report::file_of(&mut db, at).await?.ok_or(Error::NotFound)?;
     // Read first: it tells the key, by which the charge is found at once.
-    let mut original = read_original(originals, &file, row).await;
+    let mut original = read_original(app.originals, &file, row).await;
     let key = original.as_ref().and_then(|original| original.charge_key);
     let mut trace = report::trace(&mut db, at, key, &person.viewer()).await?;
     if !person.may_see_billing_accounts()

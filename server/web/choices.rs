@@ -1,13 +1,79 @@
 //! What pages of figures let one choose between, and how they say what figures rest on.
 
+use sqlx::PgConnection;
+
+use super::format::File;
 use super::question::Asked;
 use crate::accounts::Person;
+use crate::exchange;
 use crate::money::Currency;
 use crate::period::Period;
 use crate::report::{Completeness, CostMetric, DataStatus};
 
 /// What is written, where it leads, and whether it is shown now.
 pub type Choice = (String, String, bool);
+
+/// What a page of figures of a period was asked, what else it can be asked, and where that leads.
+pub struct Choices {
+    pub asked: Asked,
+    period: Period,
+    data_status: DataStatus,
+    reporting_currency: Option<Currency>,
+    address: Address,
+}
+
+/// The address of the page that asks this of a period.
+type Address = Box<dyn Fn(&Asked, Period) -> String + Send + Sync>;
+
+impl Choices {
+    pub async fn find(
+        db: &mut PgConnection,
+        mut asked: Asked,
+        period: Period,
+        data_status: &DataStatus,
+        address: impl Fn(&Asked, Period) -> String + Send + Sync + 'static,
+    ) -> sqlx::Result<Self> {
+        keep_currency(&mut asked, data_status);
+        let reporting_currency = exchange::reporting_currency(db).await?;
+        let data_status = data_status.clone();
+        Ok(Self { asked, period, data_status, reporting_currency, address: Box::new(address) })
+    }
+
+    /// Another question of the same period.
+    pub fn at(&self, asked: &Asked) -> String {
+        (self.address)(asked, self.period)
+    }
+
+    /// The same question of another period, from its first page on.
+    pub fn during(&self, period: Period) -> String {
+        (self.address)(&Asked { page: 1, over: None, ..self.asked.clone() }, period)
+    }
+
+    /// The same with what the period is called.
+    pub fn named(&self, period: Period) -> (String, String) {
+        (period.name(), self.during(period))
+    }
+
+    pub fn periods(&self) -> Vec<Choice> {
+        periods(self.period, |period| self.during(period))
+    }
+
+    pub fn file(&self, file: File) -> String {
+        file.of(self.during(self.period))
+    }
+
+    pub fn costs(&self) -> Vec<Choice> {
+        costs(&self.asked, |asked| self.at(asked))
+    }
+
+    pub fn currencies(&self) -> Vec<Choice> {
+        currencies(&self.asked, &self.data_status, self.reporting_currency.as_ref(), |asked| self.at(asked))
+    }
+
+    pub fn chips(&self) -> Vec<(String, String)> {
+        self.asked.chips(|asked| self.at(asked))
+    }
+}
 
 pub fn costs(asked: &Asked, at: impl Fn(&Asked) -> String) -> Vec<Choice> {
     let choice = |cost: CostMetric| (cost.label(), at(&asked.cost(cost)), cost == asked.cost);

@@ -95,46 +95,27 @@ impl Error {
         Self::BadRequest(format!("{what} has a NUL character: remove it."))
     }
 
-    fn status(&self) -> StatusCode {
+    /// The status of the answer, and the title of its page.
+    fn status_and_title(&self) -> (StatusCode, &'static str) {
+        const LATER: &str = "Try again in a moment";
         match self {
-            Self::NotFound | Self::NoSuchPage(_) => StatusCode::NOT_FOUND,
-            Self::BadRequest(_) => StatusCode::BAD_REQUEST,
-            Self::SignedOut | Self::BadToken(_) => StatusCode::UNAUTHORIZED,
-            Self::Forbidden | Self::MayNotWrite | Self::NotForTokens | Self::Forged => StatusCode::FORBIDDEN,
-            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-            Self::Archived(_) => StatusCode::CONFLICT,
-            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::DiskFull => StatusCode::INSUFFICIENT_STORAGE,
-            Self::TooMany { .. } | Self::TooManyDownloads | Self::AsksMuch => StatusCode::TOO_MANY_REQUESTS,
-            Self::TooSlow
-            | Self::DownloadsBusy
-            | Self::ComputingBusy
-            | Self::NotReady
-            | Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
-            Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
-        }
-    }
-
-    fn title(&self) -> &'static str {
-        match self {
-            Self::NotFound | Self::NoSuchPage(_) => "Page not found",
-            Self::BadRequest(_) => "Check your input",
-            Self::SignedOut | Self::BadToken(_) => "Not signed in",
-            Self::Forbidden | Self::MayNotWrite | Self::NotForTokens => "No access",
-            Self::Forged => "Form expired",
-            Self::MethodNotAllowed => "Not allowed",
-            Self::TooLarge => "Too large",
-            Self::TooMany { .. }
-            | Self::TooManyDownloads
-            | Self::AsksMuch
-            | Self::DownloadsBusy
-            | Self::ComputingBusy
-            | Self::NotReady
-            | Self::Unavailable(_) => "Try again in a moment",
-            Self::TooSlow => "This takes too long",
-            Self::Archived(_) => "Archived",
-            Self::DiskFull => "Disk full",
-            Self::Internal(_) => "Something went wrong",
+            Self::NotFound | Self::NoSuchPage(_) => (StatusCode::NOT_FOUND, "Page not found"),
+            Self::BadRequest(_) => (StatusCode::BAD_REQUEST, "Check your input"),
+            Self::SignedOut | Self::BadToken(_) => (StatusCode::UNAUTHORIZED, "Not signed in"),
+            Self::Forbidden | Self::MayNotWrite | Self::NotForTokens => (StatusCode::FORBIDDEN, "No access"),
+            Self::Forged => (StatusCode::FORBIDDEN, "Form expired"),
+            Self::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "Not allowed"),
+            Self::Archived(_) => (StatusCode::CONFLICT, "Archived"),
+            Self::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "Too large"),
+            Self::DiskFull => (StatusCode::INSUFFICIENT_STORAGE, "Disk full"),
+            Self::TooMany { .. } | Self::TooManyDownloads | Self::AsksMuch => {
+                (StatusCode::TOO_MANY_REQUESTS, LATER)
+            }
+            Self::DownloadsBusy | Self::ComputingBusy | Self::NotReady | Self::Unavailable(_) => {
+                (StatusCode::SERVICE_UNAVAILABLE, LATER)
+            }
+            Self::TooSlow => (StatusCode::SERVICE_UNAVAILABLE, "This takes too long"),
+            Self::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong"),
         }
     }
 }
@@ -245,13 +226,14 @@ impl IntoResponse for Error {
             Self::Unavailable(cause) => tracing::warn!("{cause}"),
             _ => {}
         }
+        let (status, title) = self.status_and_title();
         let refusal = Refusal {
-            title: self.title(),
+            title,
             sentence: self.to_string(),
             is_signed_out: matches!(self, Self::SignedOut),
             import: if let Self::Archived(import) = self { Some(import) } else { None },
         };
-        let mut response = self.status().into_response();
+        let mut response = status.into_response();
         let wait = match &self {
             Self::TooMany { until, now } => Some((*until - *now).num_seconds().max(1)),
             Self::TooManyDownloads

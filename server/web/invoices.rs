@@ -1,28 +1,22 @@
 //! `/invoices/2026-09`: whether what the ledger holds is what the invoices say.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::State;
 use serde::Deserialize;
 
 use super::csv;
 use super::error::Result;
-use super::extract::{Db, Form, Now, Query};
+use super::extract::{Form, Reading, Writing};
 use super::form::{Fields, amount};
 use super::format::Format;
 use super::layout::Layout;
 use super::question::Asked;
-use super::{filters, paths, respond};
+use super::{choices, filters, paths, respond};
 use crate::accounts::Viewer;
-use crate::audit::Actor;
 use crate::ledger::{self, NewInvoice};
 use crate::money::{Decimal, Money};
 use crate::period::{BillingMonth, Period};
 
-use crate::report::{
-    Agreement, Answers, CostMetric, Grouping, ReconciledLine, ReconciledTotal, Reconciliation,
-};
+use crate::report::{Agreement, CostMetric, Grouping, ReconciledLine, ReconciledTotal, Reconciliation};
 
 /// No issuer numbers its invoices with more.
 const LONGEST_NUMBER: usize = 80;
@@ -47,13 +41,9 @@ struct Subtotal {
 }
 
 /// The month that was billed last, or this one.
-pub async fn latest(
-    _: paths::AnyInvoices,
-    Now(now): Now,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-) -> Result {
-    let month = answers.latest_month(&mut db, &Viewer::Everything).await?;
+pub async fn latest(_: paths::AnyInvoices, reading: Reading) -> Result {
+    let Reading { now, app, mut db, .. } = reading;
+    let month = app.answers.latest_month(&mut db, &Viewer::Everything).await?;
     let month = month.unwrap_or_else(|| BillingMonth::of(now.date_naive()));
     Ok(respond::see_other(paths::Invoices { period: month.into() }))
 }
@@ -67,16 +57,10 @@ pub struct Chosen {
     sequence: Option<i64>,
 }
 
-pub async fn show(
-    path: paths::Invoices,
-    format: Format,
-    layout: Layout,
-    Query(chosen): Query<Chosen>,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-) -> Result {
+pub async fn show(path: paths::Invoices, format: Format, reading: Reading<Chosen>) -> Result {
+    let Reading { layout, query: chosen, app, mut db, .. } = reading;
     let period = path.period;
-    let it = answers.reconciliation(&mut db, period, chosen.sequence).await?;
+    let it = app.answers.reconciliation(&mut db, period, chosen.sequence).await?;
     match format {
         Format::Json => respond::json(&it),
         Format::Csv => csv::answer(&format!("invoices-{period}"), &it.lines),
@@ -94,22 +78,15 @@ pub struct InvoiceForm {
     amount: String,
 }
 
-pub async fn enter(
-    path: paths::Invoices,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-    Form(form): Form<InvoiceForm>,
-) -> Result {
+pub async fn enter(path: paths::Invoices, writing: Writing, Form(form): Form<InvoiceForm>) -> Result {
+    let Writing { now, layout, by, app, mut db, .. } = writing;
     let period = path.period;
     let fields = [("line", &*form.line), ("number", &form.number), ("amount", &form.amount)];
     let mut fields = Fields::new(fields);
-    let it = answers.reconciliation(&mut db, period, None).await?;
+    let it = app.answers.reconciliation(&mut db, period, None).await?;
     if let Some(invoice) = form.read(&it, &mut fields) {
         if ledger::enter_invoice(&mut db, &invoice, by.at(now)).await? {
-            let it = answers.reconciliation(&mut db, period, None).await?;
+            let it = app.answers.reconciliation(&mut db, period, None).await?;
             return Ok(respond::flash(at(period), &said(&it, &invoice)));
         }
         fields.refuse("number", "This invoice number exists already. To change it, remove it first.");
@@ -155,13 +132,8 @@ pub struct RemoveForm {
     invoice: i64,
 }
 
-pub async fn remove(
-    path: paths::InvoiceRemove,
-    Now(now): Now,
-    by: Actor,
-    mut db: Db,
-    Form(form): Form<RemoveForm>,
-) -> Result {
+pub async fn remove(path: paths::InvoiceRemove, writing: Writing, Form(form): Form<RemoveForm>) -> Result {
+    let Writing { now, by, mut db, .. } = writing;
     let removed = ledger::remove_invoice(&mut db, form.invoice, by.at(now)).await?;
     let sentence = removed.map_or_else(
         || "Nothing changed: this invoice does not exist.".to_owned(),
@@ -180,8 +152,7 @@ impl Page {
     }
 
     fn periods(&self) -> Vec<(String, String, bool)> {
-        let choice = |period: Period| (period.name(), at(period), period == self.period);
-        self.period.around().into_iter().map(choice).collect()
+        choices::periods(self.period, at)
     }
 
     fn lines_of(&self, total: &ReconciledTotal) -> impl Iterator<Item = &ReconciledLine> {

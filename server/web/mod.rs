@@ -70,7 +70,6 @@ pub use serve::serve;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::FromRef;
 use axum::middleware;
 use sqlx::PgPool;
 use tower::util::MapRequest;
@@ -84,12 +83,11 @@ use crate::onprem::Months;
 use crate::report::Answers;
 
 /// What every handler can ask for.
-#[derive(Clone, FromRef)]
+#[derive(Clone)]
 pub struct App {
     pub db: PgPool,
     pub settings: Arc<Settings>,
     /// Connections of background work, and of what takes longer than a page may.
-    #[from_ref(skip)]
     pub jobs: PgPool,
     pub notifier: Notifier,
     pub originals: Originals,
@@ -98,7 +96,6 @@ pub struct App {
     pub pages: Arc<PageCache>,
     pub inbox: Inbox,
     /// Its figures are invented, and every page says so.
-    #[from_ref(skip)]
     pub is_demonstration: bool,
     pub metrics: Arc<Metrics>,
     pub downloads: Downloads,

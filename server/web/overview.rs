@@ -1,15 +1,12 @@
 //! `/overview`: the latest month so far beside the one before it, and what needs attention. Where everyone begins.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::State;
 use chrono::{DateTime, NaiveDate, Utc};
 use sqlx::PgConnection;
 
 use super::csv;
 use super::error::{Error, Result};
-use super::extract::{CurrentUser, Db, Now, Query};
+use super::extract::{Pairs, Reading};
 use super::format::{File, Format};
 use super::layout::Layout;
 use super::question::Asked;
@@ -64,19 +61,10 @@ pub async fn home(_: paths::Home) -> Result {
     Ok(respond::see_other(paths::Overview))
 }
 
-pub async fn show(
-    _: paths::Overview,
-    format: Format,
-    Now(now): Now,
-    layout: Layout,
-    CurrentUser(person): CurrentUser,
-    Query(pairs): Query<Vec<(String, String)>>,
-    State(answers): State<Arc<Answers>>,
-    State(clusters): State<Arc<Months>>,
-    mut db: Db,
-) -> Result {
+pub async fn show(_: paths::Overview, format: Format, reading: Reading<Pairs>) -> Result {
+    let Reading { now, layout, person, query: pairs, app, mut db } = reading;
     let cost = cost(&pairs)?;
-    let overview = find(&mut db, &answers, (&clusters, now.date_naive()), &person, cost).await?;
+    let overview = find(&mut db, &app.answers, (&app.months, now.date_naive()), &person, cost).await?;
     match format {
         Format::Json => respond::json(&overview),
         // The months of the chart, a line a month and provider.

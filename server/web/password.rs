@@ -1,21 +1,16 @@
 //! Choosing a password through a link that an administrator passed on.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::State;
 use serde::Deserialize;
-use sqlx::PgPool;
 
 use super::error::{Error, Result};
-use super::extract::{Client, Db, Form, Now, Visitor, cookie};
+use super::extract::{Db, Entering, Form, Now, cookie};
 use super::form::Fields;
 use super::layout::Layout;
 use super::{paths, respond, sign_in};
 use crate::accounts::link::{self, Open};
 use crate::accounts::{Password, Secret};
 use crate::clock;
-use crate::config::Settings;
 
 #[derive(Deserialize)]
 pub struct PasswordForm {
@@ -37,30 +32,22 @@ pub async fn show(path: paths::PasswordLink, Now(now): Now, layout: Layout, mut 
     respond::html(Page { layout, path, open, fields: Fields::default() })
 }
 
-pub async fn create(
-    path: paths::PasswordLink,
-    Now(now): Now,
-    layout: Layout,
-    visitor: Visitor,
-    State(settings): State<Arc<Settings>>,
-    client: Client,
-    State(pool): State<PgPool>,
-    Form(form): Form<PasswordForm>,
-) -> Result {
+pub async fn create(path: paths::PasswordLink, entering: Entering, Form(form): Form<PasswordForm>) -> Result {
+    let Entering { now, layout, visitor, client, app } = entering;
     let link = path.token()?;
-    let open = link::find(&mut *pool.acquire().await?, &link, now).await?.ok_or_else(over)?;
+    let open = link::find(&mut *app.db.acquire().await?, &link, now).await?.ok_or_else(over)?;
     let mut fields = Fields::default();
     let Some(password) = fields.check("password", Password::choose(&form.password, &open.email)) else {
         return respond::refused(Page { layout, path, open, fields });
     };
     // Nobody holds a connection while a password is hashed.
     let hash = password.hash(&mut clock::dice()).await?;
-    let mut db = pool.acquire().await?;
+    let mut db = app.db.acquire().await?;
     let session = Secret::random(&mut clock::dice());
     let opening = sign_in::opening(&session, &client, &visitor);
     let used = link::complete(&mut db, &link, &hash, &client.address, opening, now).await?;
     let used = used.ok_or_else(over)?;
-    let mut response = sign_in::let_in(used.user, &session, &settings, "/");
+    let mut response = sign_in::let_in(used.user, &session, &app.settings, "/");
     if !open.is_first {
         cookie::leave_flash(&mut response, &sign_in::changed(used.tokens_revoked));
     }

@@ -254,50 +254,29 @@ impl Asked {
 
     fn pairs(&self) -> Vec<(String, String)> {
         let default = Self::default();
-        let mut pairs = Vec::new();
-        let mut push = |name: &str, value: String| pairs.push((name.to_owned(), value));
-        if self.by != default.by {
-            push("by", self.by.to_string());
-        }
-        if let Some(then) = &self.then {
-            push("then", then.to_string());
-        }
-        if self.cost != default.cost {
-            push("cost", self.cost.to_string());
-        }
-        if let Some(currency) = &self.currency {
-            push("currency", currency.to_string());
-        }
-        if let Some(currency) = &self.convert_into {
-            push("in", currency.to_string());
-        }
-        for filter in &self.filters {
-            let not = if filter.leaves_out { "not:" } else { "" };
-            for value in &filter.values {
-                push(&format!("{not}{}", filter.dimension), value.clone());
-            }
-        }
-        if let Some(text) = &self.find {
-            push("find", text.clone());
-        }
-        if let Some(sort) = self.sort {
-            push("sort", sort.to_string());
-        }
-        match self.over {
-            Some(Step::Day) => push("over", "day".to_owned()),
-            Some(Step::Month) => push("over", "month".to_owned()),
-            None => {}
-        }
-        if let Some(limit) = self.limit {
-            push("limit", limit.to_string());
-        }
-        if let Some(sequence) = self.sequence {
-            push("sequence", sequence.to_string());
-        }
-        if self.page > 1 {
-            push("page", self.page.to_string());
-        }
-        pairs
+        let of_filter = |filter: &Filter| -> Vec<(String, String)> {
+            let name = format!("{}{}", if filter.leaves_out { "not:" } else { "" }, filter.dimension);
+            filter.values.iter().map(|value| (name.clone(), value.clone())).collect()
+        };
+        let before_filters = [
+            ("by", (self.by != default.by).then(|| self.by.to_string())),
+            ("then", self.then.as_ref().map(ToString::to_string)),
+            ("cost", (self.cost != default.cost).then(|| self.cost.to_string())),
+            ("currency", self.currency.as_ref().map(ToString::to_string)),
+            ("in", self.convert_into.as_ref().map(ToString::to_string)),
+        ];
+        let after_filters = [
+            ("find", self.find.clone()),
+            ("sort", self.sort.map(|sort| sort.to_string())),
+            ("over", self.over.map(|step| if step == Step::Day { "day" } else { "month" }.to_owned())),
+            ("limit", self.limit.map(|limit| limit.to_string())),
+            ("sequence", self.sequence.map(|sequence| sequence.to_string())),
+            ("page", (self.page > 1).then(|| self.page.to_string())),
+        ];
+        let said = |(name, value): (&str, Option<String>)| Some((name.to_owned(), value?));
+        let filters = self.filters.iter().flat_map(of_filter);
+        let (before, after) = (before_filters.into_iter(), after_filters.into_iter());
+        before.filter_map(said).chain(filters).chain(after.filter_map(said)).collect()
     }
 }
 

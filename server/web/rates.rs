@@ -1,18 +1,16 @@
 //! `/rates`: exchange rates, and the currency that everything can be converted into.
 
 use askama::Template;
-use axum::extract::State;
 use serde::Deserialize;
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgConnection;
 
 use super::csv;
 use super::error::{Error, Result};
-use super::extract::{Db, Form, Now, Upload};
+use super::extract::{Db, Form, Sending, Upload, Writing};
 use super::form::Fields;
 use super::format::Format;
 use super::layout::Layout;
 use super::{filters, paths, respond};
-use crate::audit::Actor;
 use crate::exchange::{self, Change, Held, Missing, Rate};
 use crate::money::Currency;
 use crate::period::BillingMonth;
@@ -78,14 +76,8 @@ pub struct RateForm {
     sure: Option<String>,
 }
 
-pub async fn set(
-    _: paths::Rates,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    mut db: Db,
-    Form(form): Form<RateForm>,
-) -> Result {
+pub async fn set(_: paths::Rates, writing: Writing, Form(form): Form<RateForm>) -> Result {
+    let Writing { now, layout, by, mut db, .. } = writing;
     let mut fields = Fields::new([
         ("month", &form.month),
         ("currency", &form.currency),
@@ -142,17 +134,11 @@ impl RateForm {
 }
 
 /// A file of the European Central Bank, or one of ours: all of it, or nothing.
-pub async fn load(
-    _: paths::RatesFile,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    State(pool): State<PgPool>,
-    mut upload: Upload,
-) -> Result {
+pub async fn load(_: paths::RatesFile, sending: Sending, mut upload: Upload) -> Result {
+    let Sending { now, layout, by, app, .. } = sending;
     let mut fields = Fields::default();
     let (name, content) = upload.one_file(LARGEST_FILE).await?;
-    let mut db = pool.acquire().await?;
+    let mut db = app.db.acquire().await?;
     let rates = match exchange::read(&content) {
         _ if name.is_empty() => Err("Choose a file to import.".to_owned()),
         Err(refused) => Err(format!("{name}, {refused}. Nothing was imported.")),
@@ -174,13 +160,8 @@ pub struct PairForm {
     quoted_in: String,
 }
 
-pub async fn remove(
-    _: paths::RatesRemove,
-    Now(now): Now,
-    by: Actor,
-    mut db: Db,
-    Form(form): Form<PairForm>,
-) -> Result {
+pub async fn remove(_: paths::RatesRemove, writing: Writing, Form(form): Form<PairForm>) -> Result {
+    let Writing { now, by, mut db, .. } = writing;
     let month: BillingMonth = form
         .month
         .parse()
@@ -201,12 +182,10 @@ pub struct CurrencyForm {
 
 pub async fn set_reporting_currency(
     _: paths::ReportingCurrency,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    mut db: Db,
+    writing: Writing,
     Form(form): Form<CurrencyForm>,
 ) -> Result {
+    let Writing { now, layout, by, mut db, .. } = writing;
     let text = form.reporting_currency.trim();
     let mut fields = Fields::default();
     let currency = match text {

@@ -1,14 +1,10 @@
 //! The first administrator, through the link that the server printed.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::State;
 use serde::Deserialize;
-use sqlx::PgPool;
 
 use super::error::{Error, Result};
-use super::extract::{Client, Db, Form, Now, Visitor};
+use super::extract::{Db, Entering, Form, Now};
 use super::form::Fields;
 use super::layout::Layout;
 use super::{paths, respond, sign_in};
@@ -16,7 +12,6 @@ use crate::accounts::setup::{self, SetUp};
 use crate::accounts::{Email, NewPerson, Password, Role, Secret};
 use crate::audit::Actor;
 use crate::clock;
-use crate::config::Settings;
 
 #[derive(Deserialize)]
 pub struct SetupForm {
@@ -42,18 +37,10 @@ pub async fn show(path: paths::Setup, Now(now): Now, layout: Layout, mut db: Db)
     respond::html(Page { layout, path, fields: Fields::default() })
 }
 
-pub async fn create(
-    path: paths::Setup,
-    Now(now): Now,
-    layout: Layout,
-    visitor: Visitor,
-    State(settings): State<Arc<Settings>>,
-    client: Client,
-    State(pool): State<PgPool>,
-    Form(form): Form<SetupForm>,
-) -> Result {
+pub async fn create(path: paths::Setup, entering: Entering, Form(form): Form<SetupForm>) -> Result {
+    let Entering { now, layout, visitor, client, app } = entering;
     let token = path.token()?;
-    if !setup::is_open(&mut *pool.acquire().await?, &token, now).await? {
+    if !setup::is_open(&mut *app.db.acquire().await?, &token, now).await? {
         return Err(over());
     }
     let mut fields = Fields::new([("email", &form.email), ("name", &form.name)]);
@@ -68,11 +55,11 @@ pub async fn create(
     let name = Some(form.name.trim().to_owned()).filter(|name| !name.is_empty());
     let person = NewPerson { email, name, role: Role::Admin, teams: Vec::new() };
     let by = Actor::person(person.email.as_str(), &client.address);
-    let mut db = pool.acquire().await?;
+    let mut db = app.db.acquire().await?;
     let session = Secret::random(&mut clock::dice());
     let opening = sign_in::opening(&session, &client, &visitor);
     match setup::complete(&mut db, &token, &person, &hash, &by, opening, now).await? {
-        SetUp::Done(user) => Ok(sign_in::let_in(user, &session, &settings, "/")),
+        SetUp::Done(user) => Ok(sign_in::let_in(user, &session, &app.settings, "/")),
         SetUp::LinkIsOver => Err(over()),
     }
 }

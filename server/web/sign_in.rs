@@ -1,15 +1,11 @@
 //! Signing in and out.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::State;
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
-use sqlx::PgPool;
 
 use super::error::{Error, Result};
-use super::extract::{Client, Db, Form, Now, Query, Visitor, cookie};
+use super::extract::{Client, Db, Entering, Form, Query, Visitor, cookie};
 use super::form::Fields;
 use super::layout::Layout;
 use super::observe::{Admitted, Reason};
@@ -50,24 +46,16 @@ pub async fn show(_: paths::SignIn, layout: Layout, Query(query): Query<Next>) -
     respond::html(Page { layout, fields: Fields::default(), next })
 }
 
-pub async fn create(
-    _: paths::SignIn,
-    Now(now): Now,
-    layout: Layout,
-    visitor: Visitor,
-    State(settings): State<Arc<Settings>>,
-    client: Client,
-    State(pool): State<PgPool>,
-    Form(form): Form<SignInForm>,
-) -> Result {
+pub async fn create(_: paths::SignIn, entering: Entering, Form(form): Form<SignInForm>) -> Result {
+    let Entering { now, layout, visitor, client, app } = entering;
     let next = Next { next: form.next }.local();
-    let begun = sign_in::begin(&mut *pool.acquire().await?, &form.email, &client.address, now).await?;
+    let begun = sign_in::begin(&mut *app.db.acquire().await?, &form.email, &client.address, now).await?;
     let mut attempt = match begun {
         Begun::Checking(attempt) => attempt,
         Begun::Wait { until } => return Err(Error::TooMany { until, now }),
     };
     attempt.verify(form.password).await?;
-    let mut db = pool.acquire().await?;
+    let mut db = app.db.acquire().await?;
     let token = Secret::random(&mut clock::dice());
     let opening = opening(&token, &client, &visitor);
     let Some(user) = sign_in::succeed(&mut db, &attempt, opening, now).await? else {
@@ -76,23 +64,17 @@ pub async fn create(
         fields.refuse("password", "Wrong email or password.");
         return Ok(Reason::WRONG_PASSWORD.on(respond::refused(Page { layout, fields, next })?));
     };
-    Ok(let_in(user, &token, &settings, &next))
+    Ok(let_in(user, &token, &app.settings, &next))
 }
 
-pub async fn destroy(
-    _: paths::SignOut,
-    Now(now): Now,
-    visitor: Visitor,
-    State(settings): State<Arc<Settings>>,
-    client: Client,
-    mut db: Db,
-) -> Result {
+pub async fn destroy(_: paths::SignOut, entering: Entering, mut db: Db) -> Result {
+    let Entering { now, visitor, client, app, .. } = entering;
     if let (Some(token), Some(person)) = (&visitor.session, &visitor.person) {
         let by = Actor::person(&person.email, &client.address);
         session::close(&mut db, person, token, by.at(now)).await?;
     }
     let mut response = respond::see_other(paths::SignIn);
-    cookie::close_session(&mut response, &settings);
+    cookie::close_session(&mut response, &app.settings);
     headers::clear_site_data(&mut response);
     Ok(response)
 }

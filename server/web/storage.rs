@@ -9,7 +9,7 @@ use serde_json::json;
 use sqlx::Connection as _;
 
 use super::error::{Error, Result};
-use super::extract::{Db, Form, Now};
+use super::extract::{Db, Form, Now, Writing};
 use super::form::Fields;
 use super::format::Format;
 use super::layout::Layout;
@@ -46,14 +46,8 @@ pub struct ArchivingForm {
     days: String,
 }
 
-pub async fn save(
-    _: paths::Storage,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    mut db: Db,
-    Form(form): Form<ArchivingForm>,
-) -> Result {
+pub async fn save(_: paths::Storage, writing: Writing, Form(form): Form<ArchivingForm>) -> Result {
+    let Writing { now, layout, by, mut db, .. } = writing;
     let mut fields = Fields::new([("hours", &*form.hours), ("days", &*form.days)]);
     let hours = fields.check("hours", number(&form.hours, 0..=storage::MOST_HOURS, HOURS));
     let days = fields.check("days", number(&form.days, 1..=storage::MOST_DAYS, DAYS));

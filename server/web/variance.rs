@@ -1,21 +1,18 @@
 //! `/variance/2026-09`: why spend changed since the period before, down to what was bought.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::State;
 
 use super::csv::{self, InCurrency};
 use super::error::Result;
-use super::extract::{CurrentUser, Db, Query};
+use super::extract::{Pairs, Reading};
 use super::format::{File, Format};
 use super::layout::{Layout, Pages};
 use super::question::Asked;
-use super::{filters, paths, respond, table};
+use super::{choices, filters, paths, respond, table};
 use crate::chart;
 use crate::money::{Decimal, Money};
 use crate::period::Period;
-use crate::report::{Answers, CostMetric, Grouping, Movement, Variance};
+use crate::report::{Grouping, Movement, Variance};
 
 /// Movements on a page.
 const PAGE: usize = 50;
@@ -30,19 +27,12 @@ struct Page {
     chart: chart::Stack,
 }
 
-pub async fn show(
-    path: paths::Variance,
-    format: Format,
-    layout: Layout,
-    CurrentUser(person): CurrentUser,
-    Query(pairs): Query<Vec<(String, String)>>,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-) -> Result {
+pub async fn show(path: paths::Variance, format: Format, reading: Reading<Pairs>) -> Result {
+    let Reading { layout, person, query: pairs, app, mut db, .. } = reading;
     let period = path.period;
     let asked = Asked::read(pairs)?;
     let question = asked.question(period, person.viewer());
-    let variance = answers.variance(&mut db, &question).await?;
+    let variance = app.answers.variance(&mut db, &question).await?;
     match format {
         Format::Json => respond::json(&variance),
         Format::Csv => {
@@ -81,9 +71,7 @@ impl Page {
     }
 
     fn costs(&self) -> Vec<(String, String, bool)> {
-        let choice =
-            |cost: CostMetric| (cost.label(), self.at(&self.asked.cost(cost)), cost == self.asked.cost);
-        CostMetric::ALL.into_iter().map(choice).collect()
+        choices::costs(&self.asked, |asked| self.at(asked))
     }
 
     fn chips(&self) -> Vec<(String, String)> {

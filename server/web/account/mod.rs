@@ -3,25 +3,22 @@
 pub mod sessions;
 pub mod tokens;
 
-use std::sync::Arc;
-
 use askama::Template;
 use axum::extract::State;
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgConnection;
 
 use super::error::{Error, Result};
-use super::extract::{Client, Db, Form, Now, Visitor, cookie};
+use super::extract::{Db, Entering, Form, Now, Visitor, cookie};
 use super::form::Fields;
 use super::layout::Layout;
 use super::observe::Reason;
-use super::{filters, paths, respond, sign_in};
+use super::{App, filters, paths, respond, sign_in};
 use crate::accounts::session::Session;
 use crate::accounts::sign_in::{self as attempt, Begun, PasswordChange};
 use crate::accounts::{ApiToken, Password, Person, Secret, session, token};
 use crate::clock;
-use crate::config::Settings;
 
 #[derive(Deserialize)]
 pub struct PasswordForm {
@@ -56,17 +53,13 @@ pub async fn show(_: paths::Account, Now(now): Now, layout: Layout, visitor: Vis
 
 pub async fn change_password(
     _: paths::AccountPassword,
-    Now(now): Now,
-    layout: Layout,
-    visitor: Visitor,
-    State(settings): State<Arc<Settings>>,
-    client: Client,
-    State(pool): State<PgPool>,
+    entering: Entering,
     Form(form): Form<PasswordForm>,
 ) -> Result {
+    let Entering { now, layout, visitor, client, app } = entering;
     let (person, _) = visitor.in_browser()?;
     let mut fields = Fields::new([("revoke_tokens", &form.revoke_tokens)]);
-    let begun = attempt::begin_again(&mut *pool.acquire().await?, &person, &client.address, now).await?;
+    let begun = attempt::begin_again(&mut *app.db.acquire().await?, &person, &client.address, now).await?;
     let mut attempt = match begun {
         Begun::Checking(attempt) => attempt,
         Begun::Wait { until } => return Err(Error::TooMany { until, now }),
@@ -75,7 +68,7 @@ pub async fn change_password(
     let is_same = form.new == form.current;
     let mut is_right = attempt.verify(form.current).await?;
     if is_right {
-        attempt::forgive(&mut *pool.acquire().await?, &attempt).await?;
+        attempt::forgive(&mut *app.db.acquire().await?, &attempt).await?;
     }
     let mut new = fields.check("new", Password::choose(&form.new, &person.email));
     if is_right && is_same {
@@ -87,10 +80,10 @@ pub async fn change_password(
         let token = Secret::random(&mut clock::dice());
         let opening = sign_in::opening(&token, &client, &visitor);
         let revokes = form.revoke_tokens == "yes";
-        let mut db = pool.acquire().await?;
+        let mut db = app.db.acquire().await?;
         match attempt::change_password(&mut db, &attempt, &hash, revokes, opening, now).await? {
             PasswordChange::Done { tokens_revoked } => {
-                let mut response = sign_in::let_in(person.user_id, &token, &settings, "/account");
+                let mut response = sign_in::let_in(person.user_id, &token, &app.settings, "/account");
                 let sentence = sign_in::changed(tokens_revoked);
                 cookie::leave_flash(&mut response, &sentence);
                 return Ok(response);
@@ -98,7 +91,7 @@ pub async fn change_password(
             PasswordChange::Refused => is_right = false,
         }
     }
-    let mut db = pool.acquire().await?;
+    let mut db = app.db.acquire().await?;
     if !is_right {
         attempt::refuse(&mut db, &attempt, now).await?;
         fields.refuse("current", "Wrong password. Enter your current password.");
@@ -109,12 +102,12 @@ pub async fn change_password(
 
 pub async fn change_appearance(
     _: paths::AccountAppearance,
-    State(settings): State<Arc<Settings>>,
+    State(app): State<App>,
     Form(form): Form<AppearanceForm>,
 ) -> Result {
     let mut response = respond::see_other(paths::Account);
     let theme = ["light", "dark"].into_iter().find(|theme| *theme == form.theme);
-    cookie::set_theme(&mut response, theme, &settings);
+    cookie::set_theme(&mut response, theme, &app.settings);
     Ok(response)
 }
 

@@ -1,19 +1,14 @@
 //! Tokens for one's scripts: made, shown once, revoked.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::State;
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
 
 use super::Page;
 use crate::accounts::token::{self, Made};
-use crate::audit::Actor;
 use crate::clock;
-use crate::config::Settings;
 use crate::web::error::Result;
-use crate::web::extract::{CurrentUser, Db, Form, Now, Visitor};
+use crate::web::extract::{Form, Visitor, Writing};
 use crate::web::form::Fields;
 use crate::web::layout::Layout;
 use crate::web::{filters, paths, respond};
@@ -40,14 +35,11 @@ struct TokenPage {
 
 pub async fn create(
     _: paths::AccountTokens,
-    Now(now): Now,
-    layout: Layout,
     visitor: Visitor,
-    State(settings): State<Arc<Settings>>,
-    by: Actor,
-    mut db: Db,
+    writing: Writing,
     Form(form): Form<TokenForm>,
 ) -> Result {
+    let Writing { now, layout, by, app, mut db, .. } = writing;
     let (person, _) = visitor.in_browser()?;
     let mut fields = Fields::new([("label", &form.label), ("days", &form.days)]);
     let label = fields.check("label", token::label(&form.label));
@@ -55,7 +47,7 @@ pub async fn create(
     if let (Some(label), Some(valid_for)) = (label, valid_for) {
         match token::make(&mut db, &person, &label, valid_for, &mut clock::dice(), by.at(now)).await? {
             Made::Token(token) => {
-                let example = format!("{}/spend/{}.json", settings.base_url(), now.format("%Y-%m"));
+                let example = format!("{}/spend/{}.json", app.settings.base_url(), now.format("%Y-%m"));
                 let expires_at = now + valid_for;
                 return respond::html(TokenPage { layout, label, token, expires_at, example });
             }
@@ -73,13 +65,8 @@ pub async fn create(
     respond::refused(Page::find(&mut db, layout, &visitor, fields, now).await?)
 }
 
-pub async fn revoke(
-    path: paths::AccountToken,
-    Now(now): Now,
-    CurrentUser(person): CurrentUser,
-    by: Actor,
-    mut db: Db,
-) -> Result {
+pub async fn revoke(path: paths::AccountToken, writing: Writing) -> Result {
+    let Writing { now, person, by, mut db, .. } = writing;
     let label = token::revoke(&mut db, &person, path.token, by.at(now)).await?;
     let sentence = label.map_or_else(
         || "Nothing changed: the token was revoked before.".to_owned(),

@@ -1,16 +1,13 @@
 //! `/labels/team`: which tags mean a label, every spelling with the money behind it, and those that mean nothing yet,
 //! mapped in one click.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::State;
 use serde::Deserialize;
 use sqlx::PgConnection;
 
 use super::super::csv;
 use super::super::error::{Error, Result};
-use super::super::extract::{Db, Form, Now, Query};
+use super::super::extract::{Form, Reading, Writing};
 use super::super::format::{File, Format};
 use super::super::layout::Layout;
 use super::super::question::Asked;
@@ -23,10 +20,10 @@ use crate::allocation::{
     Configuration, CostCentre, Edit, Entry, Experiment, Label, Meaning, Project, Team, Value, handle_of,
     normalized, normalized_key,
 };
-use crate::audit::{Act, Actor};
+use crate::audit::Act;
 use crate::changes::{self, About, Entry as _};
 use crate::period::BillingMonth;
-use crate::report::{self, Answers, Grouping, Spelling, Spellings, Written, needs_no_entry};
+use crate::report::{self, Grouping, Spelling, Spellings, Written, needs_no_entry};
 
 #[derive(Template)]
 #[template(path = "allocation/labels.html")]
@@ -39,21 +36,14 @@ struct Page {
     known: Vec<(String, String)>,
 }
 
-pub async fn show(
-    path: paths::Labels,
-    format: Format,
-    Now(now): Now,
-    layout: Layout,
-    Query(asked): Query<OfMonth>,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-) -> Result {
+pub async fn show(path: paths::Labels, format: Format, reading: Reading<OfMonth>) -> Result {
+    let Reading { now, layout, query: asked, app, mut db, .. } = reading;
     let label = path.label;
-    let month = asked.month(&mut db, &answers).await?;
+    let month = asked.month(&mut db, &app.answers).await?;
     let month = month.unwrap_or_else(|| BillingMonth::of(now.date_naive()));
     let configuration = configuration_now(&mut db).await?;
     let of_month = configuration.of_month(month);
-    let spellings = report::spellings(&mut db, &answers, &of_month, label).await?;
+    let spellings = report::spellings(&mut db, &app.answers, &of_month, label).await?;
     match format {
         Format::Json => respond::json(&spellings),
         Format::Csv => csv::answer(&format!("labels-{label}-{month}"), &spellings.lines),
@@ -179,14 +169,8 @@ pub struct Wish {
 }
 
 /// Says which tags mean a label.
-pub async fn say(
-    path: paths::LabelMeaning,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    mut db: Db,
-    Form(form): Form<MeaningForm>,
-) -> Result {
+pub async fn say(path: paths::LabelMeaning, writing: Writing, Form(form): Form<MeaningForm>) -> Result {
+    let Writing { now, layout, by, mut db, .. } = writing;
     let label = path.label;
     let configuration = configuration_now(&mut db).await?;
     let keys: Vec<String> =
@@ -220,24 +204,18 @@ pub struct MapForm {
 }
 
 /// Says what a spelling means.
-pub async fn map(
-    path: paths::LabelMap,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-    Form(form): Form<MapForm>,
-) -> Result {
+pub async fn map(path: paths::LabelMap, writing: Writing, Form(form): Form<MapForm>) -> Result {
+    let Writing { now, layout, by, app, mut db, .. } = writing;
     let label = path.label;
     let configuration = configuration_now(&mut db).await?;
     let spelling = form.value.trim();
     let (edits, summary) = if form.all.is_some() {
         let month = match form.wish.month() {
             Some(month) => month,
-            None => answers.latest_month(&mut db, &Viewer::Everything).await?.ok_or(Error::NotFound)?,
+            None => app.answers.latest_month(&mut db, &Viewer::Everything).await?.ok_or(Error::NotFound)?,
         };
-        let spellings = report::spellings(&mut db, &answers, &configuration.of_month(month), label).await?;
+        let spellings =
+            report::spellings(&mut db, &app.answers, &configuration.of_month(month), label).await?;
         let new = fresh(&spellings).map(|line| called(label, name_of(line))).collect::<Result<Vec<_>>>()?;
         let edits = changes::additions(&mut db, new).await?;
         (edits, format!("New {}s from labels · {}", label.name().to_lowercase(), month.name()))

@@ -3,13 +3,11 @@
 use std::collections::BTreeMap;
 
 use askama::Template;
-use axum::extract::State;
 use serde_json::json;
-use sqlx::PgPool;
 
 use super::super::csv;
 use super::super::error::{Error, Result};
-use super::super::extract::{Db, Form, Now, Upload};
+use super::super::extract::{Db, Form, Now, Pairs, Sending, Upload, Writing};
 use super::super::format::Format;
 use super::super::layout::Layout;
 use super::super::paths;
@@ -147,14 +145,8 @@ pub async fn index(path: paths::Organization, format: Format, layout: Layout, mu
     }
 }
 
-pub async fn create(
-    path: paths::Organization,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    mut db: Db,
-    Form(pairs): Form<Vec<(String, String)>>,
-) -> Result {
+pub async fn create(path: paths::Organization, writing: Writing, Form(pairs): Form<Pairs>) -> Result {
+    let Writing { now, layout, by, mut db, .. } = writing;
     let sheet = path.sheet;
     let configuration = configuration_now(&mut db).await?;
     let form = row_of(sheet, &pairs);
@@ -192,14 +184,8 @@ pub async fn edit(path: paths::OrganizationEntry, layout: Layout, mut db: Db) ->
     })
 }
 
-pub async fn change(
-    path: paths::OrganizationEntry,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    mut db: Db,
-    Form(pairs): Form<Vec<(String, String)>>,
-) -> Result {
+pub async fn change(path: paths::OrganizationEntry, writing: Writing, Form(pairs): Form<Pairs>) -> Result {
+    let Writing { now, layout, by, mut db, .. } = writing;
     let (sheet, id) = (path.sheet, path.entry);
     let configuration = configuration_now(&mut db).await?;
     let before = find(&configuration, sheet, id)?;
@@ -249,17 +235,11 @@ pub async fn remove(path: paths::OrganizationRemove, Now(now): Now, by: Actor, m
 
 /// A CSV file: rows that are new are added, rows that there are (by handle and first month) are changed, and rows that
 /// the file lacks stay. All of it becomes one draft, or nothing.
-pub async fn load(
-    path: paths::OrganizationFile,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    State(pool): State<PgPool>,
-    mut upload: Upload,
-) -> Result {
+pub async fn load(path: paths::OrganizationFile, sending: Sending, mut upload: Upload) -> Result {
+    let Sending { now, layout, by, app, .. } = sending;
     let sheet = path.sheet;
     let (name, content) = upload.one_file(LARGEST_FILE).await?;
-    let mut db = pool.acquire().await?;
+    let mut db = app.db.acquire().await?;
     let configuration = configuration_now(&mut db).await?;
     let mut page = Page::new(layout, sheet, &configuration);
     // A large file takes a while, which other requests do not wait for.

@@ -1,21 +1,17 @@
 //! `/quantities`: training runs, tokens, requests by day and owner, and what each of them costs.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::State;
 use serde::{Deserialize, Serialize};
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgConnection;
 
 use super::super::csv;
 use super::super::error::{Error, Result};
-use super::super::extract::{Db, Form, Now, Upload};
+use super::super::extract::{Form, Reading, Sending, Upload, Writing};
 use super::super::form::Fields;
 use super::super::format::Format;
 use super::super::layout::Layout;
 use super::super::{filters, paths, respond};
 use crate::allocation::{self, Entered, Quantity, QuantityKind};
-use crate::audit::Actor;
 use crate::ledger;
 use crate::money::Decimal;
 use crate::period::{BillingMonth, Period};
@@ -85,18 +81,13 @@ impl Page {
     }
 }
 
-pub async fn index(
-    _: paths::Quantities,
-    format: Format,
-    layout: Layout,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-) -> Result {
+pub async fn index(_: paths::Quantities, format: Format, reading: Reading) -> Result {
+    let Reading { layout, app, mut db, .. } = reading;
     match format {
         Format::Html => {
-            respond::html(Page::find(layout, &mut db, &answers, Fields::new([("kind", "team")])).await?)
+            respond::html(Page::find(layout, &mut db, &app.answers, Fields::new([("kind", "team")])).await?)
         }
-        Format::Json => respond::json(&Everything::find(&mut db, &answers).await?),
+        Format::Json => respond::json(&Everything::find(&mut db, &app.answers).await?),
         // What was entered, as a file that reads back.
         Format::Csv => {
             let sequence = ledger::sequence(&mut db).await?;
@@ -114,25 +105,18 @@ pub struct QuantityForm {
     quantity: String,
 }
 
-pub async fn set(
-    _: paths::Quantities,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-    Form(form): Form<QuantityForm>,
-) -> Result {
+pub async fn set(_: paths::Quantities, writing: Writing, Form(form): Form<QuantityForm>) -> Result {
     const NAMES: [&str; 5] = ["day", "kind", "owner", "unit", "quantity"];
+    let Writing { now, layout, by, app, mut db, .. } = writing;
     let texts = [&*form.day, &form.kind, &form.owner, &form.unit, &form.quantity];
     let mut fields = Fields::new([0, 1, 2, 3, 4].map(|i| (NAMES[i], texts[i])));
     let sequence = ledger::sequence(&mut db).await?;
-    let configuration = answers.configuration(&mut db, sequence).await?;
+    let configuration = app.answers.configuration(&mut db, sequence).await?;
     let quantity = match allocation::read_quantity(&configuration, texts) {
         Ok(quantity) => quantity,
         Err((place, expected)) => {
             fields.refuse(NAMES[place], format!("Enter {expected}."));
-            return respond::refused(Page::find(layout, &mut db, &answers, fields).await?);
+            return respond::refused(Page::find(layout, &mut db, &app.answers, fields).await?);
         }
     };
     let entered = allocation::set_quantities(&mut db, std::slice::from_ref(&quantity), by.at(now)).await?;
@@ -147,19 +131,12 @@ pub async fn set(
 }
 
 /// All of a file, or nothing.
-pub async fn load(
-    _: paths::QuantitiesFile,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    State(answers): State<Arc<Answers>>,
-    State(pool): State<PgPool>,
-    mut upload: Upload,
-) -> Result {
+pub async fn load(_: paths::QuantitiesFile, sending: Sending, mut upload: Upload) -> Result {
+    let Sending { now, layout, by, app, .. } = sending;
     let (name, content) = upload.one_file(LARGEST_FILE).await?;
-    let mut db = pool.acquire().await?;
+    let mut db = app.db.acquire().await?;
     let sequence = ledger::sequence(&mut db).await?;
-    let configuration = answers.configuration(&mut db, sequence).await?;
+    let configuration = app.answers.configuration(&mut db, sequence).await?;
     let mut fields = Fields::new([("kind", "team")]);
     let quantities = match allocation::read_quantities(&content, &configuration) {
         _ if name.is_empty() => Err("Choose a file to import.".to_owned()),
@@ -170,7 +147,7 @@ pub async fn load(
         Ok(quantities) => Ok(quantities),
     };
     let Some(quantities) = fields.check("files", quantities) else {
-        return respond::refused(Page::find(layout, &mut db, &answers, fields).await?);
+        return respond::refused(Page::find(layout, &mut db, &app.answers, fields).await?);
     };
     let Entered { sequence, changed, unchanged } =
         allocation::set_quantities(&mut db, &quantities, by.at(now)).await?;
@@ -192,13 +169,8 @@ pub struct RemoveForm {
     unit: String,
 }
 
-pub async fn remove(
-    _: paths::QuantitiesRemove,
-    Now(now): Now,
-    by: Actor,
-    mut db: Db,
-    Form(form): Form<RemoveForm>,
-) -> Result {
+pub async fn remove(_: paths::QuantitiesRemove, writing: Writing, Form(form): Form<RemoveForm>) -> Result {
+    let Writing { now, by, mut db, .. } = writing;
     let month: BillingMonth = form
         .month
         .parse()

@@ -1,15 +1,12 @@
 //! `/rules`: in their order, with what each claims of a month; and the form of one.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use sqlx::PgConnection;
 
 use super::super::csv;
 use super::super::error::{Error, Result};
-use super::super::extract::{Db, Form, Now, Query};
+use super::super::extract::{Db, Form, Now, Pairs, Reading, Writing};
 use super::super::format::Format;
 use super::super::layout::Layout;
 use super::super::question::Asked;
@@ -95,16 +92,10 @@ async fn lines(
     Ok((lines, claimed, configuration))
 }
 
-pub async fn index(
-    _: paths::Rules,
-    format: Format,
-    layout: Layout,
-    Query(asked): Query<OfMonth>,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-) -> Result {
-    let month = asked.month(&mut db, &answers).await?;
-    let (lines, claimed, configuration) = lines(&mut db, &answers, month).await?;
+pub async fn index(_: paths::Rules, format: Format, reading: Reading<OfMonth>) -> Result {
+    let Reading { layout, query: asked, app, mut db, .. } = reading;
+    let month = asked.month(&mut db, &app.answers).await?;
+    let (lines, claimed, configuration) = lines(&mut db, &app.answers, month).await?;
     match format {
         Format::Json => return respond::json(&lines),
         Format::Csv => return csv::answer("rules", &lines),
@@ -160,15 +151,10 @@ impl FormPage {
     }
 }
 
-pub async fn new(
-    _: paths::NewRule,
-    layout: Layout,
-    Query(pairs): Query<Vec<(String, String)>>,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-) -> Result {
+pub async fn new(_: paths::NewRule, reading: Reading<Pairs>) -> Result {
+    let Reading { layout, query: pairs, app, mut db, .. } = reading;
     let configuration = configuration_now(&mut db).await?;
-    let choices = Choices::find(&mut db, &answers, &configuration, None).await?;
+    let choices = Choices::find(&mut db, &app.answers, &configuration, None).await?;
     respond::html(FormPage {
         layout,
         id: None,
@@ -178,16 +164,12 @@ pub async fn new(
     })
 }
 
-pub async fn edit(
-    path: paths::Rule,
-    layout: Layout,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-) -> Result {
+pub async fn edit(path: paths::Rule, reading: Reading) -> Result {
+    let Reading { layout, app, mut db, .. } = reading;
     let configuration = configuration_now(&mut db).await?;
     let rule = find(&configuration, path.rule)?;
     let form = RuleForm::of(rule, &configuration, path.rule);
-    let choices = Choices::find(&mut db, &answers, &configuration, Some(path.rule)).await?;
+    let choices = Choices::find(&mut db, &app.answers, &configuration, Some(path.rule)).await?;
     respond::html(FormPage { layout, id: Some(path.rule), form, choices, problems: Vec::new() })
 }
 
@@ -198,15 +180,8 @@ fn find(configuration: &Configuration, id: i64) -> Result<&Rule> {
     }
 }
 
-pub async fn create(
-    _: paths::NewRule,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-    Form(pairs): Form<Vec<(String, String)>>,
-) -> Result {
+pub async fn create(_: paths::NewRule, writing: Writing, Form(pairs): Form<Pairs>) -> Result {
+    let Writing { now, layout, by, app, mut db, .. } = writing;
     let configuration = configuration_now(&mut db).await?;
     let form = RuleForm::new(pairs);
     let problems = match form.read() {
@@ -224,19 +199,12 @@ pub async fn create(
         }
         Err(problems) => problems,
     };
-    let choices = Choices::find(&mut db, &answers, &configuration, None).await?;
+    let choices = Choices::find(&mut db, &app.answers, &configuration, None).await?;
     respond::refused(FormPage { layout, id: None, form, choices, problems })
 }
 
-pub async fn change(
-    path: paths::Rule,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-    Form(pairs): Form<Vec<(String, String)>>,
-) -> Result {
+pub async fn change(path: paths::Rule, writing: Writing, Form(pairs): Form<Pairs>) -> Result {
+    let Writing { now, layout, by, app, mut db, .. } = writing;
     let configuration = configuration_now(&mut db).await?;
     let rule = find(&configuration, path.rule)?;
     let before = Entry::Rule(rule.clone());
@@ -256,7 +224,7 @@ pub async fn change(
         }
         Err(problems) => problems,
     };
-    let choices = Choices::find(&mut db, &answers, &configuration, Some(path.rule)).await?;
+    let choices = Choices::find(&mut db, &app.answers, &configuration, Some(path.rule)).await?;
     respond::refused(FormPage { layout, id: Some(path.rule), form, choices, problems })
 }
 
@@ -266,13 +234,8 @@ pub struct MoveForm {
     position: usize,
 }
 
-pub async fn shift(
-    path: paths::RuleMove,
-    Now(now): Now,
-    by: Actor,
-    mut db: Db,
-    Form(form): Form<MoveForm>,
-) -> Result {
+pub async fn shift(path: paths::RuleMove, writing: Writing, Form(form): Form<MoveForm>) -> Result {
+    let Writing { now, by, mut db, .. } = writing;
     let configuration = configuration_now(&mut db).await?;
     let rule = find(&configuration, path.rule)?;
     let entry = Entry::Rule(rule.clone());

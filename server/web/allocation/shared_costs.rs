@@ -1,12 +1,9 @@
 //! `/shared-costs`: shared costs, how each was divided in a month, and the form of one.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::State;
 
 use super::super::error::{Error, Result};
-use super::super::extract::{Db, Form, Now};
+use super::super::extract::{Db, Form, Now, Pairs, Reading, Writing};
 use super::super::layout::Layout;
 use super::super::{filters, paths, respond};
 use super::rules::sent;
@@ -22,7 +19,7 @@ use crate::changes::{self, About, Problem};
 use crate::exchange;
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
-use crate::report::{Answers, Filter, Group, Grouping, Question};
+use crate::report::{Filter, Group, Grouping, Question};
 
 /// A pool with what it held in a month and how that was divided.
 struct Shown {
@@ -51,14 +48,10 @@ struct Page {
     configuration: Configuration,
 }
 
-pub async fn index(
-    _: paths::SharedCosts,
-    layout: Layout,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-) -> Result {
+pub async fn index(_: paths::SharedCosts, reading: Reading) -> Result {
+    let Reading { layout, app, mut db, .. } = reading;
     let configuration = configuration_now(&mut db).await?;
-    let month = answers.latest_month(&mut db, &Viewer::Everything).await?;
+    let month = app.answers.latest_month(&mut db, &Viewer::Everything).await?;
     let mut page = Page {
         layout,
         month,
@@ -79,8 +72,8 @@ pub async fn index(
             convert_into: exchange::reporting_currency(&mut db).await?,
             ..Question::of(month.into(), Viewer::Everything)
         };
-        let spend = answers.spend(&mut db, &question).await?;
-        if let Some(division) = answers.division(&mut db, month, spend.sequence).await? {
+        let spend = app.answers.spend(&mut db, &question).await?;
+        if let Some(division) = app.answers.division(&mut db, month, spend.sequence).await? {
             page.weighed_in = division.currency;
             page.without_rate = division.without_rate;
             divided = division.pools;
@@ -91,7 +84,7 @@ pub async fn index(
         if held.iter().any(is_owned) {
             let direct = Filter::keep(Grouping::Pool, vec![String::new()]);
             let by_team = Question { by: Grouping::Team, then: None, filters: vec![direct], ..question };
-            let of_teams = answers.spend(&mut db, &by_team).await?.groups;
+            let of_teams = app.answers.spend(&mut db, &by_team).await?.groups;
             let of_teams = of_teams.into_iter().filter(|group| !group.owned_hours.is_zero());
             owners.extend(of_teams.filter_map(|group| group.key));
         }
@@ -240,14 +233,8 @@ fn find(configuration: &Configuration, id: i64) -> Result<&SharedCostPool> {
     }
 }
 
-pub async fn create(
-    _: paths::NewSharedCosts,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    mut db: Db,
-    Form(pairs): Form<Vec<(String, String)>>,
-) -> Result {
+pub async fn create(_: paths::NewSharedCosts, writing: Writing, Form(pairs): Form<Pairs>) -> Result {
+    let Writing { now, layout, by, mut db, .. } = writing;
     let configuration = configuration_now(&mut db).await?;
     let form = PoolForm { pairs };
     let problems = match form.read() {
@@ -267,14 +254,8 @@ pub async fn create(
     respond::refused(FormPage::new(layout, None, form, &configuration, problems))
 }
 
-pub async fn change(
-    path: paths::SharedCost,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    mut db: Db,
-    Form(pairs): Form<Vec<(String, String)>>,
-) -> Result {
+pub async fn change(path: paths::SharedCost, writing: Writing, Form(pairs): Form<Pairs>) -> Result {
+    let Writing { now, layout, by, mut db, .. } = writing;
     let configuration = configuration_now(&mut db).await?;
     let known = find(&configuration, path.pool)?;
     let form = PoolForm { pairs };

@@ -1,27 +1,22 @@
 //! `/unallocated/2026-09`: what is unallocated, how much that is, and who could own it.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::State;
 
+use super::super::choices::Choices;
 use super::super::csv::{self, InCurrency};
 use super::super::default_month::in_one_currency;
 use super::super::error::Result;
-use super::super::extract::{CurrentUser, Db, Now, Query};
+use super::super::extract::{Pairs, Reading};
 use super::super::format::{File, Format};
 use super::super::layout::{Layout, Pages};
 use super::super::question::Asked;
-use super::super::{choices, filters, paths, respond};
+use super::super::{filters, paths, respond};
 use crate::accounts::Viewer;
 use crate::allocation::{Field, How, Suggestion};
 use crate::chart;
-use crate::exchange;
 use crate::money::{Currency, Decimal};
 use crate::period::{BillingMonth, Period};
-use crate::report::{
-    self, Answers, Coverage, MonthCoverage, Offer, SuggestedRule, Unallocated, UnallocatedKey,
-};
+use crate::report::{self, Coverage, MonthCoverage, Offer, SuggestedRule, Unallocated, UnallocatedKey};
 
 /// Ways on a page.
 const PAGE: usize = 50;
@@ -35,38 +30,25 @@ const SHOWN: usize = 20;
 struct Page {
     layout: Layout,
     period: Period,
-    asked: Asked,
+    choices: Choices,
     it: Unallocated,
     chart: chart::Stack,
-    reporting_currency: Option<Currency>,
 }
 
 /// The month that was billed last, or this one; of several currencies all in one.
-pub async fn latest(
-    _: paths::AnyUnallocated,
-    Now(now): Now,
-    Query(pairs): Query<Vec<(String, String)>>,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-) -> Result {
+pub async fn latest(_: paths::AnyUnallocated, reading: Reading<Pairs>) -> Result {
+    let Reading { now, query: pairs, app, mut db, .. } = reading;
     let asked = Asked::read(pairs)?;
-    let month = answers.latest_month(&mut db, &Viewer::Everything).await?;
+    let month = app.answers.latest_month(&mut db, &Viewer::Everything).await?;
     let month = month.unwrap_or_else(|| BillingMonth::of(now.date_naive()));
-    let asked = in_one_currency(&mut db, &answers, asked, month, &Viewer::Everything).await?;
+    let asked = in_one_currency(&mut db, &app.answers, asked, month, &Viewer::Everything).await?;
     Ok(respond::see_other(asked.link(paths::Unallocated { period: month.into() })))
 }
 
-pub async fn show(
-    path: paths::Unallocated,
-    format: Format,
-    layout: Layout,
-    CurrentUser(person): CurrentUser,
-    Query(pairs): Query<Vec<(String, String)>>,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-) -> Result {
+pub async fn show(path: paths::Unallocated, format: Format, reading: Reading<Pairs>) -> Result {
+    let Reading { layout, person, query: pairs, app, mut db, .. } = reading;
     let period = path.period;
-    let mut asked = Asked::read(pairs)?;
+    let asked = Asked::read(pairs)?;
     let question = asked.question(period, person.viewer());
     let limit = asked.limit.map(|limit| i64::try_from(limit).unwrap_or(i64::MAX));
     let limit = match format {
@@ -74,7 +56,7 @@ pub async fn show(
         Format::Html => Some(KEYS),
     };
     // On the heap, since so much is held while it waits.
-    let it = Box::pin(answers.unallocated(&mut db, &question, 0, limit)).await?;
+    let it = Box::pin(app.answers.unallocated(&mut db, &question, 0, limit)).await?;
     match format {
         Format::Json => respond::json(&it),
         Format::Csv => {
@@ -83,55 +65,23 @@ pub async fn show(
             csv::answer(&format!("unallocated-{period}"), &lines)
         }
         Format::Html => {
-            choices::keep_currency(&mut asked, &it.data_status);
+            let address = |asked: &Asked, period| asked.link(paths::Unallocated { period });
+            let choices = Choices::find(&mut db, asked, period, &it.data_status, address).await?;
             let chart = over_time(&it);
-            let reporting_currency = exchange::reporting_currency(&mut db).await?;
-            respond::html(Page { layout, period, asked, it, chart, reporting_currency })
+            respond::html(Page { layout, period, choices, it, chart })
         }
     }
 }
 
 impl Page {
-    fn at(&self, asked: &Asked) -> String {
-        asked.link(paths::Unallocated { period: self.period })
-    }
-
-    fn during(&self, period: Period) -> String {
-        let asked = Asked { page: 1, ..self.asked.clone() };
-        asked.link(paths::Unallocated { period })
-    }
-
     fn has_owned(&self) -> bool {
         self.it.keys.iter().any(|key| !key.owned_hours.is_zero())
     }
 
-    fn periods(&self) -> Vec<choices::Choice> {
-        choices::periods(self.period, |period| self.during(period))
-    }
-
-    fn file(&self, file: File) -> String {
-        let asked = Asked { page: 1, ..self.asked.clone() };
-        file.of(asked.link(paths::Unallocated { period: self.period }))
-    }
-
-    fn costs(&self) -> Vec<choices::Choice> {
-        choices::costs(&self.asked, |asked| self.at(asked))
-    }
-
-    /// Each currency of the period alone, and all in one, where there are several.
-    fn currencies(&self) -> Vec<choices::Choice> {
-        let reporting = self.reporting_currency.as_ref();
-        choices::currencies(&self.asked, &self.it.data_status, reporting, |asked| self.at(asked))
-    }
-
     /// Those that are not shown, and all in one.
     fn other_currencies(&self) -> Vec<(String, String)> {
-        let others = self.currencies().into_iter().filter(|(_, _, is_current)| !is_current);
+        let others = self.choices.currencies().into_iter().filter(|(_, _, is_current)| !is_current);
         others.map(|(label, href, _)| (label, href)).collect()
-    }
-
-    fn chips(&self) -> Vec<(String, String)> {
-        self.asked.chips(|asked| self.at(asked))
     }
 
     fn coverage(&self) -> Option<(&Coverage, &Currency)> {
@@ -140,13 +90,18 @@ impl Page {
 
     /// What would give the keys an owner, of this page.
     fn suggested_rules(&self) -> Vec<SuggestedRule<'_>> {
-        let first = usize::try_from(self.asked.page - 1).unwrap_or(usize::MAX).saturating_mul(PAGE);
+        let first = usize::try_from(self.choices.asked.page - 1).unwrap_or(usize::MAX).saturating_mul(PAGE);
         report::suggested_rules(&self.it.keys).into_iter().skip(first).take(PAGE).collect()
     }
 
     fn pages(&self) -> Pages {
-        let first = self.at(&Asked { page: 1, ..self.asked.clone() });
-        Pages::of(self.asked.page, report::suggested_rules(&self.it.keys).len() as u64, PAGE as u64, &first)
+        let first = self.choices.at(&Asked { page: 1, ..self.choices.asked.clone() });
+        Pages::of(
+            self.choices.asked.page,
+            report::suggested_rules(&self.it.keys).len() as u64,
+            PAGE as u64,
+            &first,
+        )
     }
 
     /// Keys that are too small to be looked at.
@@ -203,13 +158,13 @@ impl Page {
 
     /// The charges of a key.
     fn charges(&self, key: &UnallocatedKey) -> String {
-        let asked = Asked { page: 1, filters: Vec::new(), ..self.asked.clone() };
+        let asked = Asked { page: 1, filters: Vec::new(), ..self.choices.asked.clone() };
         let list = asked.link(paths::Charges { period: self.period });
         format!("{list}{}key={}", if list.contains('?') { '&' } else { '?' }, key.charge_key_id)
     }
 
     fn month(&self, it: &MonthCoverage) -> String {
-        self.during(it.month.into())
+        self.choices.during(it.month.into())
     }
 }
 

@@ -3,10 +3,7 @@
 mod form;
 pub(super) mod one;
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::State;
 use chrono::NaiveDate;
 use sqlx::PgConnection;
 
@@ -15,7 +12,7 @@ use form::{BudgetForm, Done};
 use super::allocation::reason;
 use super::csv;
 use super::error::Result;
-use super::extract::{CurrentUser, Db, Form, Now};
+use super::extract::{Form, Reading, Writing};
 use super::form::Fields;
 use super::format::Format;
 use super::layout::Layout;
@@ -23,7 +20,6 @@ use super::question::Asked;
 use super::{Access, filters, paths, respond};
 use crate::accounts::Viewer;
 use crate::allocation::{BudgetOf, Edit, Entry};
-use crate::audit::Actor;
 use crate::changes::{self, About, Problem};
 use crate::exchange;
 use crate::money::Currency;
@@ -91,40 +87,26 @@ impl Page {
     }
 }
 
-pub async fn index(
-    _: paths::Budgets,
-    format: Format,
-    Now(now): Now,
-    layout: Layout,
-    CurrentUser(person): CurrentUser,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-) -> Result {
+pub async fn index(_: paths::Budgets, format: Format, reading: Reading) -> Result {
+    let Reading { now, layout, person, app, mut db, .. } = reading;
     let viewer = person.viewer();
     match format {
         Format::Html => {
-            respond::html(Page::find(layout, &mut db, &answers, &viewer, None, now.date_naive()).await?)
+            respond::html(Page::find(layout, &mut db, &app.answers, &viewer, None, now.date_naive()).await?)
         }
-        Format::Json => respond::json(&answers.budgets(&mut db, &viewer).await?),
-        Format::Csv => csv::answer("budgets", &answers.budgets(&mut db, &viewer).await?.budgets),
+        Format::Json => respond::json(&app.answers.budgets(&mut db, &viewer).await?),
+        Format::Csv => csv::answer("budgets", &app.answers.budgets(&mut db, &viewer).await?.budgets),
     }
 }
 
-pub async fn add(
-    _: paths::Budgets,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-    Form(form): Form<BudgetForm>,
-) -> Result {
+pub async fn add(_: paths::Budgets, writing: Writing, Form(form): Form<BudgetForm>) -> Result {
+    let Writing { now, layout, by, app, mut db, .. } = writing;
     let mut fields = form.fields();
     let sequence = crate::ledger::sequence(&mut db).await?;
-    let configuration = answers.configuration(&mut db, sequence).await?;
+    let configuration = app.answers.configuration(&mut db, sequence).await?;
     let mut problems = Vec::new();
     if let Some(budget) = form.read(&configuration, &mut fields) {
-        form::check_currency(&answers, &mut db, &budget, &mut fields).await?;
+        form::check_currency(&app.answers, &mut db, &budget, &mut fields).await?;
         if !fields.is_refused() {
             let id = changes::entry_ids(&mut db, 1).await?.first().copied().unwrap_or_default();
             let words = form::in_words(&configuration, &budget);
@@ -139,8 +121,8 @@ pub async fn add(
             }
         }
     }
-    let page =
-        Page::find(layout, &mut db, &answers, &Viewer::Everything, Some(fields), now.date_naive()).await?;
+    let page = Page::find(layout, &mut db, &app.answers, &Viewer::Everything, Some(fields), now.date_naive())
+        .await?;
     respond::refused(Page { problems, ..page })
 }
 

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use askama::Template;
-use axum::extract::State;
 use chrono::Datelike as _;
 use serde::Deserialize;
 use sqlx::PgConnection;
@@ -13,7 +12,7 @@ use super::NOTHING;
 use super::form::{self, BudgetForm, Done};
 use crate::accounts::Viewer;
 use crate::allocation::{Budget, Configuration, Edit, Entry, Months};
-use crate::audit::{Act, Actor};
+use crate::audit::Act;
 use crate::changes::{About, Problem};
 use crate::chart::{self, Bucket, BurnUp, BurnUpAmount, BurnUpDay};
 use crate::ledger;
@@ -23,7 +22,7 @@ use crate::report::{Answers, BudgetDay, BudgetPage};
 use crate::web::allocation::reason;
 use crate::web::csv;
 use crate::web::error::{Error, Result};
-use crate::web::extract::{CurrentUser, Db, Form, Now};
+use crate::web::extract::{Form, Reading, Writing};
 use crate::web::form::Fields;
 use crate::web::layout::Layout;
 use crate::web::{Access, filters, paths, respond};
@@ -38,41 +37,28 @@ struct Page {
     problems: Vec<Problem>,
 }
 
-pub async fn show(
-    path: paths::Budget,
-    format: Format,
-    layout: Layout,
-    CurrentUser(person): CurrentUser,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-) -> Result {
+pub async fn show(path: paths::Budget, format: Format, reading: Reading) -> Result {
+    let Reading { layout, person, app, mut db, .. } = reading;
     let id = path.budget;
-    let it = answers.budget(&mut db, &person.viewer(), id).await?.ok_or(Error::NotFound)?;
+    let it = app.answers.budget(&mut db, &person.viewer(), id).await?.ok_or(Error::NotFound)?;
     match format {
         Format::Json => respond::json(&it),
         Format::Csv => csv::answer(&format!("budget-{id}"), &it.days),
         Format::Html => {
-            let (_, budget) = found(&answers, &mut db, id).await?;
+            let (_, budget) = found(&app.answers, &mut db, id).await?;
             respond::html(Page::of(layout, it, form::filled(&budget), Vec::new()))
         }
     }
 }
 
-pub async fn change(
-    path: paths::Budget,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-    Form(form): Form<BudgetForm>,
-) -> Result {
+pub async fn change(path: paths::Budget, writing: Writing, Form(form): Form<BudgetForm>) -> Result {
+    let Writing { now, layout, by, app, mut db, .. } = writing;
     let id = path.budget;
-    let (configuration, before) = found(&answers, &mut db, id).await?;
+    let (configuration, before) = found(&app.answers, &mut db, id).await?;
     let mut fields = form.fields();
     let mut problems = Vec::new();
     if let Some(after) = form.read_of(before.of.clone(), &mut fields) {
-        form::check_currency(&answers, &mut db, &after, &mut fields).await?;
+        form::check_currency(&app.answers, &mut db, &after, &mut fields).await?;
         if !fields.is_refused() {
             let words = form::in_words(&configuration, &after);
             let about = About { summary: &format!("Changed {words}"), reason: reason(&form.reason) };
@@ -85,7 +71,7 @@ pub async fn change(
             }
         }
     }
-    let it = answers.budget(&mut db, &Viewer::Everything, id).await?.ok_or(Error::NotFound)?;
+    let it = app.answers.budget(&mut db, &Viewer::Everything, id).await?.ok_or(Error::NotFound)?;
     respond::refused(Page::of(layout, it, fields, problems))
 }
 
@@ -97,17 +83,10 @@ pub struct EndForm {
 }
 
 /// Ends a budget with a month; the periods that begin later have none.
-pub async fn end(
-    path: paths::BudgetEnd,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-    Form(form): Form<EndForm>,
-) -> Result {
+pub async fn end(path: paths::BudgetEnd, writing: Writing, Form(form): Form<EndForm>) -> Result {
+    let Writing { now, layout, by, app, mut db, .. } = writing;
     let id = path.budget;
-    let (configuration, before) = found(&answers, &mut db, id).await?;
+    let (configuration, before) = found(&app.answers, &mut db, id).await?;
     let mut fields = form::filled(&before);
     let mut problems = Vec::new();
     let until = form.until.trim().parse::<BillingMonth>().map_err(|_| "Enter a month such as 2026-09.");
@@ -127,19 +106,14 @@ pub async fn end(
             Done::Refused(found) => problems = found,
         }
     }
-    let it = answers.budget(&mut db, &Viewer::Everything, id).await?.ok_or(Error::NotFound)?;
+    let it = app.answers.budget(&mut db, &Viewer::Everything, id).await?.ok_or(Error::NotFound)?;
     respond::refused(Page::of(layout, it, fields, problems))
 }
 
-pub async fn remove(
-    path: paths::BudgetRemove,
-    Now(now): Now,
-    by: Actor,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-) -> Result {
+pub async fn remove(path: paths::BudgetRemove, writing: Writing) -> Result {
+    let Writing { now, by, app, mut db, .. } = writing;
     let id = path.budget;
-    let (configuration, before) = found(&answers, &mut db, id).await?;
+    let (configuration, before) = found(&app.answers, &mut db, id).await?;
     let words = form::in_words(&configuration, &before);
     let sentence = match write(&mut db, id, before, None, &format!("Removed {words}"), by.at(now)).await? {
         Done::Written(change) => {

@@ -1,15 +1,12 @@
 //! `/changes/7`: a change of the allocation, with what it would move, or moved.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::State;
 use serde_json::json;
 
 use super::super::allocation::shared_costs;
 use super::super::csv;
 use super::super::error::{Error, Result};
-use super::super::extract::Db;
+use super::super::extract::{Db, Reading};
 use super::super::format::Format;
 use super::super::layout::Layout;
 use super::super::{filters, paths, respond};
@@ -76,15 +73,10 @@ fn unreached(configuration: &Configuration, edits: &[Edit]) -> Vec<(String, Stri
     unreached.map(|pool| (pool.name.clone(), shared_costs::rule_for(pool))).collect()
 }
 
-pub async fn show(
-    path: paths::Change,
-    format: Format,
-    layout: Layout,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-) -> Result {
+pub async fn show(path: paths::Change, format: Format, reading: Reading) -> Result {
+    let Reading { layout, app, mut db, .. } = reading;
     let id = path.change;
-    let page = find(layout, &mut db, &answers, id, Vec::new()).await?;
+    let page = find(layout, &mut db, &app.answers, id, Vec::new()).await?;
     match format {
         Format::Html => respond::html(page),
         Format::Json => {

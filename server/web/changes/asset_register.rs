@@ -10,7 +10,7 @@ use sqlx::PgConnection;
 use super::super::clusters::cluster::to_month;
 use super::super::csv;
 use super::super::error::{Error, Result};
-use super::super::extract::{Db, Now};
+use super::super::extract::{Db, Reading};
 use super::super::format::Format;
 use super::super::layout::Layout;
 use super::super::{filters, paths, respond};
@@ -83,13 +83,8 @@ fn differences(edit: &Edit) -> Vec<(String, String, String)> {
         .collect()
 }
 
-pub async fn show(
-    path: paths::AssetRegisterChange,
-    format: Format,
-    Now(now): Now,
-    layout: Layout,
-    mut db: Db,
-) -> Result {
+pub async fn show(path: paths::AssetRegisterChange, format: Format, reading: Reading) -> Result {
+    let Reading { now, layout, mut db, .. } = reading;
     let id = path.change;
     let page = find(layout, &mut db, id, Vec::new(), now.date_naive()).await?;
     match format {

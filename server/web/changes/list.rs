@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::csv;
 use super::super::error::{Error, Result};
-use super::super::extract::{Db, Query};
+use super::super::extract::{Db, Reading};
 use super::super::format::{File, Format};
 use super::super::layout::{Layout, Pages};
 use super::super::{filters, paths, respond};
@@ -90,13 +90,8 @@ pub fn proposed(kind: Kind) -> String {
     Asked { kind: Some(kind.into()), status: Some(Status::Proposed), ..Asked::default() }.link()
 }
 
-pub async fn index(
-    _: paths::Changes,
-    format: Format,
-    layout: Layout,
-    Query(asked): Query<Asked>,
-    mut db: Db,
-) -> Result {
+pub async fn index(_: paths::Changes, format: Format, reading: Reading<Asked>) -> Result {
+    let Reading { layout, query: asked, mut db, .. } = reading;
     match format {
         Format::Html => {}
         Format::Json => return respond::json(&asked.lines(&mut db).await?),

@@ -7,19 +7,15 @@ mod frame;
 pub(super) mod list;
 pub(super) mod prices;
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use chrono::NaiveDate;
 use serde::Deserialize;
 use sqlx::PgConnection;
 
 use super::error::{Error, Result};
-use super::extract::{Db, Form, Now};
+use super::extract::{Db, Form, Writing};
 use super::layout::Layout;
 use super::{filters, paths, respond};
 use crate::allocation::Configuration;
-use crate::audit::Actor;
 use crate::changes::{self, Kind, Outcome, Problem, Status};
 use crate::onprem::AssetRegister;
 use crate::price_catalogue::Entries;
@@ -80,7 +76,7 @@ pub fn page(kind: Kind, change: i64) -> String {
 }
 
 /// What a decision takes from a request.
-type Asked = (Now, Layout, Actor, State<Arc<Answers>>, Db, Form<Why>);
+type Asked = (Writing, Form<Why>);
 
 pub async fn propose(path: paths::ChangePropose, asked: Asked) -> Result {
     decide((path.kind, path.change), Status::Proposed, asked).await
@@ -96,8 +92,9 @@ pub async fn undo(path: paths::ChangeUndo, asked: Asked) -> Result {
 
 /// Undoes the loading of readings, and nothing else.
 pub async fn undo_readings(path: paths::ReadingsUndo, mut asked: Asked) -> Result {
-    let (.., db, _) = &mut asked;
-    let change = changes::find::<AssetRegister>(db, path.change).await?.ok_or(Error::NotFound)?;
+    let (writing, _) = &mut asked;
+    let change =
+        changes::find::<AssetRegister>(&mut writing.db, path.change).await?.ok_or(Error::NotFound)?;
     if !change.edits.is_empty() {
         return Err(Error::MayNotWrite);
     }
@@ -106,23 +103,18 @@ pub async fn undo_readings(path: paths::ReadingsUndo, mut asked: Asked) -> Resul
 
 /// Makes a change what somebody wishes it to be, and says on its page what became of it.
 async fn decide((kind, id): (Kind, i64), wished: Status, asked: Asked) -> Result {
-    let (Now(now), layout, by, State(answers), mut db, Form(why)) = asked;
+    let (Writing { now, layout, by, app, mut db, .. }, Form(why)) = asked;
     let reason = why.reason()?;
     let outcome = of_document!(kind, Document => match wished {
         Status::Proposed => changes::propose::<Document>(&mut db, id, reason, by.at(now)).await?,
         Status::Undone => changes::undo::<Document>(&mut db, id, reason, by.at(now)).await?,
         _ => changes::apply::<Document>(&mut db, id, reason, by.at(now)).await?,
     });
-    decided(layout, &mut db, &answers, (kind, id), outcome, (wished, now.date_naive())).await
+    decided(layout, &mut db, &app.answers, (kind, id), outcome, (wished, now.date_naive())).await
 }
 
-pub async fn discard(
-    path: paths::ChangeDiscard,
-    Now(now): Now,
-    by: Actor,
-    mut db: Db,
-    Form(why): Form<Why>,
-) -> Result {
+pub async fn discard(path: paths::ChangeDiscard, writing: Writing, Form(why): Form<Why>) -> Result {
+    let Writing { now, by, mut db, .. } = writing;
     let (kind, id) = (path.kind, path.change);
     let sentence = if changes::discard(&mut db, kind, id, why.reason()?, by.at(now)).await? {
         "Discarded. Nothing changed.".to_owned()

@@ -15,7 +15,7 @@ use crate::price_catalogue::Price;
 use crate::price_catalogue::{Edit, Entries, Report};
 use crate::web::csv;
 use crate::web::error::{Error, Result};
-use crate::web::extract::{Db, Now};
+use crate::web::extract::{Db, Reading};
 use crate::web::layout::Layout;
 use crate::web::prices::words;
 use crate::web::{filters, paths, respond};
@@ -109,13 +109,8 @@ fn report_of(change: &Change<Edit>) -> Result<Option<Report>> {
     Ok(change.report.clone().map(serde_json::from_value).transpose()?)
 }
 
-pub async fn show(
-    path: paths::PriceChange,
-    format: Format,
-    Now(now): Now,
-    layout: Layout,
-    mut db: Db,
-) -> Result {
+pub async fn show(path: paths::PriceChange, format: Format, reading: Reading) -> Result {
+    let Reading { now, layout, mut db, .. } = reading;
     let id = path.change;
     let page = find(layout, &mut db, id, Vec::new(), now.date_naive()).await?;
     match format {

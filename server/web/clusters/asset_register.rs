@@ -3,21 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use askama::Template;
-use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use sqlx::PgPool;
 
 use super::super::csv;
 use super::super::error::{Error, Result};
-use super::super::extract::{Db, Form, Now, Query, Upload};
+use super::super::extract::{Db, Form, Pairs, Reading, Sending, Upload, Writing};
 use super::super::format::Format;
 use super::super::layout::Layout;
 use super::super::respond;
 use super::super::{filters, paths};
 use super::cluster::in_short;
 use super::{Sent, right, send, to};
-use crate::audit::{Act, Actor};
+use crate::audit::Act;
 use crate::changes::{self, About, Document as _, Entry as _, Problem, Right};
 use crate::entered_csv::RefusedRow;
 use crate::onprem::{
@@ -114,13 +112,8 @@ fn of_kind<'a>(
     entries
 }
 
-pub async fn index(
-    path: paths::AssetRegister,
-    format: Format,
-    layout: Layout,
-    Query(asked): Query<Asked>,
-    mut db: Db,
-) -> Result {
+pub async fn index(path: paths::AssetRegister, format: Format, reading: Reading<Asked>) -> Result {
+    let Reading { layout, query: asked, mut db, .. } = reading;
     let kind = path.kind;
     let (revision, asset_register) = onprem::AssetRegister::current(&mut db).await?;
     let entries = of_kind(&asset_register, kind, asked.cluster.as_deref());
@@ -139,16 +132,10 @@ pub async fn index(
 }
 
 /// All of a file, or nothing: rows that are new are added, others changed.
-pub async fn load(
-    path: paths::AssetRegisterFile,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    State(pool): State<PgPool>,
-    mut upload: Upload,
-) -> Result {
+pub async fn load(path: paths::AssetRegisterFile, sending: Sending, mut upload: Upload) -> Result {
+    let Sending { now, layout, by, app, .. } = sending;
     let (name, content) = upload.one_file(LARGEST_FILE).await?;
-    let mut db = pool.acquire().await?;
+    let mut db = app.db.acquire().await?;
     let (_, asset_register) = onprem::AssetRegister::current(&mut db).await?;
     let mut page = Page::new(layout, path.kind, Asked::default(), &asset_register);
     let entries = match read_file(path.kind, &content) {
@@ -292,13 +279,8 @@ impl EntryPage {
     }
 }
 
-pub async fn new(
-    path: paths::AssetRegisterNew,
-    Now(now): Now,
-    layout: Layout,
-    Query(pairs): Query<Vec<(String, String)>>,
-    mut db: Db,
-) -> Result {
+pub async fn new(path: paths::AssetRegisterNew, reading: Reading<Pairs>) -> Result {
+    let Reading { now, layout, query: pairs, mut db, .. } = reading;
     let kind = path.kind;
     let (_, asset_register) = onprem::AssetRegister::current(&mut db).await?;
     let mut texts: BTreeMap<String, String> =
@@ -323,14 +305,8 @@ pub async fn new(
     respond::html(EntryPage::new(layout, kind, None, format!("New {}", kind.one()), texts, &asset_register))
 }
 
-pub async fn create(
-    path: paths::AssetRegisterNew,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    mut db: Db,
-    Form(pairs): Form<Vec<(String, String)>>,
-) -> Result {
+pub async fn create(path: paths::AssetRegisterNew, writing: Writing, Form(pairs): Form<Pairs>) -> Result {
+    let Writing { now, layout, by, mut db, .. } = writing;
     let kind = path.kind;
     let (_, asset_register) = onprem::AssetRegister::current(&mut db).await?;
     let texts: BTreeMap<String, String> = pairs.into_iter().collect();
@@ -357,14 +333,8 @@ pub async fn edit(path: paths::AssetRegisterEntry, layout: Layout, mut db: Db) -
     respond::html(EntryPage::new(layout, kind, Some(path.entry), title, texts, &asset_register))
 }
 
-pub async fn change(
-    path: paths::AssetRegisterEntry,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    mut db: Db,
-    Form(pairs): Form<Vec<(String, String)>>,
-) -> Result {
+pub async fn change(path: paths::AssetRegisterEntry, writing: Writing, Form(pairs): Form<Pairs>) -> Result {
+    let Writing { now, layout, by, mut db, .. } = writing;
     let mut texts: BTreeMap<String, String> = pairs.into_iter().collect();
     // As it was when the form was opened: whoever changed it meanwhile is not overwritten.
     let current = changes::Kind::AssetRegister.version(&mut db).await?;
@@ -396,13 +366,8 @@ pub async fn change(
     finish(&mut db, page, edits, &summary, &next, by.at(now)).await
 }
 
-pub async fn remove(
-    path: paths::AssetRegisterRemove,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    mut db: Db,
-) -> Result {
+pub async fn remove(path: paths::AssetRegisterRemove, writing: Writing) -> Result {
+    let Writing { now, layout, by, mut db, .. } = writing;
     let (_, asset_register) = onprem::AssetRegister::current(&mut db).await?;
     let before = asset_register.entries.get(&path.entry).ok_or(Error::NotFound)?;
     let kind = Kind::of(before);

@@ -1,29 +1,23 @@
 //! `/clusters/h100-east`: what a cluster costs, by component over time, and per hour; what of it counts.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::State;
 use axum::response::Response;
 use serde::Deserialize;
 
 use super::super::csv;
 use super::super::error::{Error, Result};
-use super::super::extract::{Db, Form, Now};
+use super::super::extract::{Form, Reading, Writing};
 use super::super::format::Format;
 use super::super::layout::Layout;
-use super::super::{App, filters, paths, respond};
+use super::super::{filters, paths, respond};
 use super::{chart, to, words};
-use crate::audit::Actor;
 use crate::changes::{Document as _, Entry as _};
 use crate::chart::Stack;
 use crate::jobs::{self, Submitted};
 use crate::money::{Currency, Decimal, Money};
-use crate::onprem::{
-    self, AssetRegister, ClusterMonth, Component, Entry, Kind, Meter, Months, State as Stands,
-};
+use crate::onprem::{self, AssetRegister, ClusterMonth, Component, Entry, Kind, Meter, State as Stands};
 use crate::period::{BillingMonth, Period};
-use crate::report::{self, Answers, ClusterReport, InCurrency};
+use crate::report::{self, ClusterReport, InCurrency};
 
 #[derive(Template)]
 #[template(path = "clusters/cluster.html")]
@@ -120,20 +114,13 @@ pub(in crate::web) fn to_month(cluster: &str, month: BillingMonth) -> String {
     paths::ClusterMonth { cluster: cluster.to_owned(), month }.to_string()
 }
 
-pub async fn show(
-    path: paths::Cluster,
-    format: Format,
-    Now(now): Now,
-    layout: Layout,
-    State(answers): State<Arc<Answers>>,
-    State(computed): State<Arc<Months>>,
-    mut db: Db,
-) -> Result {
+pub async fn show(path: paths::Cluster, format: Format, reading: Reading) -> Result {
+    let Reading { now, layout, app, mut db, .. } = reading;
     let handle = path.cluster;
     let today = now.date_naive();
     let (revision, asset_register) = onprem::AssetRegister::current(&mut db).await?;
-    let months = computed.of(&mut db, (revision, &asset_register), &handle, today).await?;
-    let it = answers.cluster(&mut db, (revision, &asset_register), &handle, &months, today).await?;
+    let months = app.months.of(&mut db, (revision, &asset_register), &handle, today).await?;
+    let it = app.answers.cluster(&mut db, (revision, &asset_register), &handle, &months, today).await?;
     let it = it.ok_or(Error::NotFound)?;
     match format {
         Format::Json => respond::json(&it),
@@ -343,12 +330,10 @@ pub struct PublishForm {
 /// Submits months that differ from what the asset register says.
 pub async fn publish(
     path: paths::ClusterPublish,
-    Now(now): Now,
-    by: Actor,
-    State(app): State<App>,
-    mut db: Db,
+    writing: Writing,
     Form(form): Form<PublishForm>,
 ) -> Result<Response> {
+    let Writing { now, by, app, mut db, .. } = writing;
     let (_, asset_register) = onprem::AssetRegister::current(&mut db).await?;
     asset_register.cluster(&path.cluster).ok_or(Error::NotFound)?;
     let with = (&app.inbox, &*app.months);

@@ -8,10 +8,7 @@ pub(super) mod new;
 pub(super) mod readings;
 mod words;
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::State;
 use axum::response::Response;
 use chrono::NaiveDate;
 use serde::Serialize;
@@ -20,7 +17,7 @@ use sqlx::PgConnection;
 use super::changes::conflicts;
 use super::csv;
 use super::error::Result;
-use super::extract::{Db, Now};
+use super::extract::Reading;
 use super::format::Format;
 use super::layout::Layout;
 use super::{Access, filters, paths, respond};
@@ -158,15 +155,9 @@ async fn cluster_statuses(
     Ok(cluster_statuses)
 }
 
-pub async fn index(
-    _: paths::Clusters,
-    format: Format,
-    Now(now): Now,
-    layout: Layout,
-    State(months): State<Arc<Months>>,
-    mut db: Db,
-) -> Result {
-    let clusters = cluster_statuses(&mut db, &months, now.date_naive()).await?;
+pub async fn index(_: paths::Clusters, format: Format, reading: Reading) -> Result {
+    let Reading { now, layout, app, mut db, .. } = reading;
+    let clusters = cluster_statuses(&mut db, &app.months, now.date_naive()).await?;
     match format {
         Format::Json => respond::json(&clusters),
         Format::Csv => csv::answer("clusters", &clusters),

@@ -3,23 +3,20 @@
 use crate::changes::Document as _;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
-use std::sync::Arc;
 
 use askama::Template;
-use axum::extract::State;
 use serde::Serialize;
 
 use super::super::csv;
 use super::super::error::{Error, Result};
-use super::super::extract::{Db, Now};
+use super::super::extract::Reading;
 use super::super::format::Format;
 use super::super::layout::Layout;
 use super::super::{filters, paths, respond};
 use super::cluster::to_month;
 use crate::money::{Currency, Decimal};
 use crate::onprem::{
-    self, Amounts, Cluster, ClusterMonth, Component, Line, MonthSummary, Months, State as Stands,
-    UnpricedEnergy,
+    self, Amounts, Cluster, ClusterMonth, Component, Line, MonthSummary, State as Stands, UnpricedEnergy,
 };
 use crate::period::BillingMonth;
 use crate::words::words;
@@ -161,19 +158,13 @@ words! {
     }
 }
 
-pub async fn show(
-    path: paths::ClusterMonth,
-    format: Format,
-    Now(now): Now,
-    layout: Layout,
-    State(computed): State<Arc<Months>>,
-    mut db: Db,
-) -> Result {
+pub async fn show(path: paths::ClusterMonth, format: Format, reading: Reading) -> Result {
+    let Reading { now, layout, app, mut db, .. } = reading;
     let month = path.month;
     let (revision, asset_register) = onprem::AssetRegister::current(&mut db).await?;
     let cluster = asset_register.cluster(&path.cluster).ok_or(Error::NotFound)?;
     let (at, today) = ((revision, &asset_register), now.date_naive());
-    let it = computed.one(&mut db, at, &cluster.handle, month, today).await?;
+    let it = app.months.one(&mut db, at, &cluster.handle, month, today).await?;
     let months = BillingMonth::of(cluster.since)..=BillingMonth::of(today);
     let has_been = months.contains(&month);
     // What was published of a time before or after is shown all the same.

@@ -6,11 +6,10 @@ use askama::Template;
 use chrono::NaiveDate;
 
 use super::super::error::Result;
-use super::super::extract::{Db, Form, Now, Query};
+use super::super::extract::{Form, Now, Pairs, Query, Writing};
 use super::super::layout::Layout;
 use super::super::{filters, paths, respond};
 use super::{Sent, right, send, words};
-use crate::audit::Actor;
 use crate::changes::{self, About, Problem, Right};
 use crate::economics::Finding;
 use crate::economics::owning::Hours;
@@ -169,12 +168,7 @@ fn named(texts: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     texts
 }
 
-pub async fn show(
-    _: paths::NewCluster,
-    Now(now): Now,
-    layout: Layout,
-    Query(pairs): Query<Vec<(String, String)>>,
-) -> Result {
+pub async fn show(_: paths::NewCluster, Now(now): Now, layout: Layout, Query(pairs): Query<Pairs>) -> Result {
     let is_new = pairs.is_empty();
     let mut page = Page::new(layout, texts(pairs, now.date_naive()));
     if is_new {
@@ -189,19 +183,13 @@ pub async fn figure(
     _: paths::NewClusterFigure,
     Now(now): Now,
     layout: Layout,
-    Query(pairs): Query<Vec<(String, String)>>,
+    Query(pairs): Query<Pairs>,
 ) -> Result {
     respond::html(Page::new(layout, texts(pairs, now.date_naive())))
 }
 
-pub async fn create(
-    _: paths::NewCluster,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    mut db: Db,
-    Form(pairs): Form<Vec<(String, String)>>,
-) -> Result {
+pub async fn create(_: paths::NewCluster, writing: Writing, Form(pairs): Form<Pairs>) -> Result {
+    let Writing { now, layout, by, mut db, .. } = writing;
     let texts = texts(pairs, now.date_naive());
     let mut page = Page::new(layout, texts);
     let Ok(start) = Start::read(&page.texts) else { return respond::refused(page) };

@@ -4,15 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use askama::Template;
-use axum::extract::State;
-use sqlx::PgPool;
 
 use super::super::error::{Error, Result};
-use super::super::extract::{Now, Upload};
+use super::super::extract::{Sending, Upload};
 use super::super::layout::Layout;
 use super::super::{paths, respond};
 use super::to;
-use crate::audit::Actor;
 use crate::changes::{Document as _, Outcome, Problem};
 use crate::compute::compute;
 use crate::entered_csv::RefusedRow;
@@ -40,17 +37,11 @@ impl RefusedPage {
     }
 }
 
-pub async fn load(
-    path: paths::ClusterReadings,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    State(pool): State<PgPool>,
-    mut upload: Upload,
-) -> Result {
+pub async fn load(path: paths::ClusterReadings, sending: Sending, mut upload: Upload) -> Result {
+    let Sending { now, layout, by, app, .. } = sending;
     let (name, content) = upload.one_file(LARGEST_FILE).await?;
     let read = compute(move || power::read(&content)).await?;
-    let mut db = pool.acquire().await?;
+    let mut db = app.db.acquire().await?;
     let (_, asset_register) = onprem::AssetRegister::current(&mut db).await?;
     let cluster = asset_register.cluster(&path.cluster).ok_or(Error::NotFound)?;
     let mut page =

@@ -1,14 +1,11 @@
 //! `/experiments/compare?experiment=a&experiment=b`: up to six experiments side by side.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::State;
 use sqlx::PgConnection;
 
 use super::super::csv;
 use super::super::error::{Error, Result};
-use super::super::extract::{CurrentUser, Db, Query};
+use super::super::extract::{Pairs, Reading};
 use super::super::format::{File, Format};
 use super::super::layout::Layout;
 use super::super::question::Asked;
@@ -47,24 +44,17 @@ struct Compared {
     unknown: Vec<String>,
 }
 
-pub async fn show(
-    _: paths::CompareExperiments,
-    format: Format,
-    layout: Layout,
-    CurrentUser(person): CurrentUser,
-    Query(pairs): Query<Vec<(String, String)>>,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-) -> Result {
+pub async fn show(_: paths::CompareExperiments, format: Format, reading: Reading<Pairs>) -> Result {
+    let Reading { layout, person, query: pairs, app, mut db, .. } = reading;
     let viewer = person.viewer();
-    let compared = compared(&mut db, &answers, pairs, &viewer).await?;
+    let compared = compared(&mut db, &app.answers, pairs, &viewer).await?;
     match format {
         Format::Json => return respond::json(&compared.all()?),
         Format::Csv => return csv::answer("experiments-compared", &compared.all()?),
         Format::Html => {}
     }
     let Compared { asked, period, reports, unknown } = compared;
-    let chart = draw(&mut db, &answers, &asked, &reports, &viewer).await?;
+    let chart = draw(&mut db, &app.answers, &asked, &reports, &viewer).await?;
     let reporting_currency = exchange::reporting_currency(&mut db).await?;
     respond::html(Page { layout, asked, period, compared: reports, unknown, chart, reporting_currency })
 }

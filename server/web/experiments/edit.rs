@@ -1,25 +1,20 @@
 //! What is done to an experiment on its page: it is renamed, assigned to a team or project, or merged into another.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use serde::Deserialize;
 use sqlx::PgConnection;
 
 use super::super::allocation::organization::Choices;
 use super::super::allocation::{Sent, configuration_now, is_at_once, problem, reason, send};
 use super::super::error::Result;
-use super::super::extract::{CurrentUser, Db, Form, Now};
-use super::super::layout::Layout;
+use super::super::extract::{Form, Writing};
 use super::super::question::Asked;
 use super::super::{paths, respond};
 use super::experiment::Page;
 use super::to_experiment;
 use crate::allocation::{self, Configuration, Edit, normalized};
-use crate::audit::Actor;
 use crate::changes::{self, About, Problem};
 use crate::ledger;
-use crate::report::{self, Answers};
+use crate::report;
 
 /// The forms of an experiment's page, as they are filled in.
 pub struct Forms {
@@ -81,16 +76,8 @@ pub struct ChangeForm {
     way: String,
 }
 
-pub async fn change(
-    path: paths::ExperimentChange,
-    Now(now): Now,
-    layout: Layout,
-    CurrentUser(person): CurrentUser,
-    by: Actor,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-    Form(form): Form<ChangeForm>,
-) -> Result {
+pub async fn change(path: paths::ExperimentChange, writing: Writing, Form(form): Form<ChangeForm>) -> Result {
+    let Writing { now, layout, person, by, app, mut db } = writing;
     let label = normalized(&path.experiment);
     let configuration = configuration_now(&mut db).await?;
     let name = Some(form.name.trim()).filter(|name| !name.is_empty()).unwrap_or(&label);
@@ -106,7 +93,7 @@ pub async fn change(
             let ChangeForm { name, team, project, reason: why, .. } = form;
             let forms = Forms { name, team, project, why, problems, ..Forms::of(&configuration, &label) };
             let viewer = person.viewer();
-            respond::refused(Page::refused(layout, &mut db, &answers, &label, &viewer, forms).await?)
+            respond::refused(Page::refused(layout, &mut db, &app.answers, &label, &viewer, forms).await?)
         }
     }
 }
@@ -120,16 +107,8 @@ pub struct MergeForm {
     way: String,
 }
 
-pub async fn merge(
-    path: paths::ExperimentMerge,
-    Now(now): Now,
-    layout: Layout,
-    CurrentUser(person): CurrentUser,
-    by: Actor,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-    Form(form): Form<MergeForm>,
-) -> Result {
+pub async fn merge(path: paths::ExperimentMerge, writing: Writing, Form(form): Form<MergeForm>) -> Result {
+    let Writing { now, layout, person, by, app, mut db } = writing;
     let label = normalized(&path.experiment);
     let configuration = configuration_now(&mut db).await?;
     let into =
@@ -142,7 +121,7 @@ pub async fn merge(
         let edits = numbered(&mut db, configuration.with_experiments_merged(&label, &form.into)).await?;
         let sequence = ledger::sequence(&mut db).await?;
         // Where different teams pay for them, one sees first what becomes one.
-        let is_plain = report::merges(&mut db, &answers, &edits, sequence).await?.is_empty();
+        let is_plain = report::merges(&mut db, &app.answers, &edits, sequence).await?.is_empty();
         let at_once = is_plain && is_at_once(&layout, &form.way);
         let at_once = at_once.then(|| to_experiment(&into, None, &Asked::default()));
         match send(&mut db, edits, about, at_once, by.at(now)).await? {
@@ -152,7 +131,7 @@ pub async fn merge(
     };
     let forms = Forms { into: form.into, why: form.reason, problems, ..Forms::of(&configuration, &label) };
     let viewer = person.viewer();
-    respond::refused(Page::refused(layout, &mut db, &answers, &label, &viewer, forms).await?)
+    respond::refused(Page::refused(layout, &mut db, &app.answers, &label, &viewer, forms).await?)
 }
 
 /// Edits of which those of what is new have a number of their own.

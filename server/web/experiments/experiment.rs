@@ -1,27 +1,23 @@
 //! `/experiments/exp-7`: an experiment over all its months, or in `?period=2026-09`.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::State;
 use sqlx::PgConnection;
 
 use super::super::allocation::configuration_now;
+use super::super::choices::Choices;
 use super::super::csv;
 use super::super::error::{Error, Result};
-use super::super::extract::{CurrentUser, Db, Query};
+use super::super::extract::{Pairs, Reading};
 use super::super::format::{File, Format};
 use super::super::layout::Layout;
 use super::super::question::Asked;
 use super::super::spend::chart;
-use super::super::{Access, choices, filters, paths, respond};
+use super::super::{Access, filters, paths, respond};
 use super::edit::Forms;
 use super::{HANDED_ON, OF_ONE, to_experiment, with_period};
 use crate::accounts::Viewer;
 use crate::allocation::normalized;
 use crate::chart::Stack;
-use crate::exchange;
-use crate::money::Currency;
 use crate::period::Period;
 use crate::report::{self, Answers, Breakdown, ExperimentReport, Group, Grouping, Machine, Siblings, Step};
 
@@ -29,13 +25,12 @@ use crate::report::{self, Answers, Breakdown, ExperimentReport, Group, Grouping,
 #[template(path = "experiments/experiment.html")]
 pub struct Page {
     layout: Layout,
-    asked: Asked,
+    choices: Choices,
     /// The period that was asked for; all its months without one.
     period: Option<Period>,
     it: ExperimentReport,
     siblings: Option<Siblings>,
     chart: Stack,
-    reporting_currency: Option<Currency>,
     /// For who may change it.
     forms: Option<Forms>,
 }
@@ -48,21 +43,14 @@ struct Whole<'a> {
     siblings: Option<&'a Siblings>,
 }
 
-pub async fn show(
-    path: paths::Experiment,
-    format: Format,
-    layout: Layout,
-    CurrentUser(person): CurrentUser,
-    Query(mut pairs): Query<Vec<(String, String)>>,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-) -> Result {
+pub async fn show(path: paths::Experiment, format: Format, reading: Reading<Pairs>) -> Result {
+    let Reading { layout, person, query: mut pairs, app, mut db, .. } = reading;
     let paths::Named(label) = path.experiment;
     let period = take_period(&mut pairs)?;
     let asked = Asked::read_only(pairs, OF_ONE)?;
     let viewer = person.viewer();
-    let Some(it) = find(&mut db, &answers, &label, period, &asked, &viewer).await? else {
-        let moved = moved_to(&mut db, &answers, &label, &asked, &viewer).await?.ok_or(Error::NotFound)?;
+    let Some(it) = find(&mut db, &app.answers, &label, period, &asked, &viewer).await? else {
+        let moved = moved_to(&mut db, &app.answers, &label, &asked, &viewer).await?.ok_or(Error::NotFound)?;
         let to = to_experiment(&moved, period, &asked);
         return Ok(respond::see_other(format.of(to)));
     };
@@ -72,7 +60,7 @@ pub async fn show(
         return csv::answer(&name, &months);
     }
     let question = asked.question(it.period, viewer);
-    let siblings = report::siblings(&mut db, &answers, &it, &question).await?;
+    let siblings = report::siblings(&mut db, &app.answers, &it, &question).await?;
     if format == Format::Json {
         return respond::json(&Whole { it: &it, siblings: siblings.as_ref() });
     }
@@ -102,17 +90,18 @@ impl Page {
     async fn of(
         layout: Layout,
         db: &mut PgConnection,
-        mut asked: Asked,
+        asked: Asked,
         period: Option<Period>,
         it: ExperimentReport,
         siblings: Option<Siblings>,
         forms: Option<Forms>,
     ) -> Result<Self> {
-        choices::keep_currency(&mut asked, &it.data_status);
-        let reporting_currency = exchange::reporting_currency(db).await?;
+        let experiment = it.experiment.clone();
+        let address = move |asked: &Asked, _| to_experiment(&experiment, period, asked);
+        let choices = Choices::find(db, asked, it.period, &it.data_status, address).await?;
         let step = if it.period.is_one_month() { Step::Day } else { Step::Month };
         let chart = chart::stack(&it.by_pricing, step, it.series.clone());
-        Ok(Self { layout, asked, period, it, siblings, chart, reporting_currency, forms })
+        Ok(Self { layout, choices, period, it, siblings, chart, forms })
     }
 
     /// The page with forms that were not taken.
@@ -161,36 +150,18 @@ pub(super) async fn find(
 }
 
 impl Page {
-    fn at(&self, asked: &Asked) -> String {
-        to_experiment(&self.it.experiment, self.period, asked)
-    }
-
     fn of_all_months(&self) -> String {
-        to_experiment(&self.it.experiment, None, &self.asked)
+        to_experiment(&self.it.experiment, None, &self.choices.asked)
     }
 
     fn in_month(&self, month: &Group) -> Option<String> {
         let month: Period = month.key.as_deref()?.parse().ok()?;
-        Some(to_experiment(&self.it.experiment, Some(month), &self.asked))
+        Some(to_experiment(&self.it.experiment, Some(month), &self.choices.asked))
     }
 
     fn all_experiments(&self) -> String {
-        let asked = self.asked.without(&Grouping::Pool, false);
+        let asked = self.choices.asked.without(&Grouping::Pool, false);
         asked.link(paths::Experiments { period: self.it.period.last().into() })
-    }
-
-    fn file(&self, file: File) -> String {
-        file.of(self.at(&self.asked))
-    }
-
-    fn costs(&self) -> Vec<choices::Choice> {
-        choices::costs(&self.asked, |asked| self.at(asked))
-    }
-
-    fn currencies(&self) -> Vec<choices::Choice> {
-        choices::currencies(&self.asked, &self.it.data_status, self.reporting_currency.as_ref(), |asked| {
-            self.at(asked)
-        })
     }
 
     fn has_hours(&self) -> bool {
@@ -236,15 +207,11 @@ impl Page {
     }
 
     fn of_experiment(&self) -> Asked {
-        self.asked.only(&Grouping::Experiment, Some(&self.it.experiment))
-    }
-
-    fn chips(&self) -> Vec<(String, String)> {
-        self.asked.chips(|asked| self.at(asked))
+        self.choices.asked.only(&Grouping::Experiment, Some(&self.it.experiment))
     }
 
     fn to_sibling(&self, group: &Group) -> String {
-        to_experiment(group.key.as_deref().unwrap_or_default(), self.period, &self.asked)
+        to_experiment(group.key.as_deref().unwrap_or_default(), self.period, &self.choices.asked)
     }
 
     /// Machines that bills distinguish.
@@ -254,7 +221,7 @@ impl Page {
 
     /// What the form that compares takes along.
     fn handed_on(&self) -> Vec<(String, String)> {
-        let mut pairs = self.asked.pairs_of(HANDED_ON);
+        let mut pairs = self.choices.asked.pairs_of(HANDED_ON);
         pairs.extend(self.period.map(|period| ("period".to_owned(), period.to_string())));
         pairs
     }
@@ -264,7 +231,7 @@ impl Page {
         let others = self.siblings.as_ref()?.experiments.iter().filter_map(|group| group.key.as_ref());
         let all = std::iter::once(&self.it.experiment).chain(others.take(super::compare::MOST - 1));
         let pairs: Vec<_> = all.map(|name| ("experiment".to_owned(), name.clone())).collect();
-        let asked = self.asked.pairs_of(HANDED_ON);
+        let asked = self.choices.asked.pairs_of(HANDED_ON);
         (pairs.len() > 1).then(|| with_period(paths::CompareExperiments, self.period, pairs, asked))
     }
 
@@ -285,10 +252,6 @@ impl Page {
         others.sort();
         others.dedup_by(|a, b| a.0 == b.0);
         others
-    }
-
-    fn may_import(&self) -> bool {
-        self.layout.may(Access::Finance)
     }
 }
 

@@ -4,23 +4,19 @@ pub mod compare;
 pub mod edit;
 pub mod experiment;
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::State;
 
+use super::choices::Choices;
 use super::csv::{self, InCurrency};
 use super::error::Result;
-use super::extract::{CurrentUser, Db, Query};
+use super::extract::{Pairs, Reading};
 use super::format::{File, Format};
 use super::layout::{Layout, Pages};
 use super::question::Asked;
 use super::table::{self, Head};
-use super::{Access, choices, default_month, filters, paths, respond};
-use crate::exchange;
-use crate::money::Currency;
+use super::{Access, default_month, filters, paths, respond};
 use crate::period::Period;
-use crate::report::{self, Answers, ExperimentLine, Experiments, SortBy};
+use crate::report::{self, ExperimentLine, Experiments, SortBy};
 
 /// Experiments on a page.
 const PAGE: usize = 100;
@@ -36,39 +32,26 @@ const OF_ONE: &str = "cost currency in sequence team project cost-centre pool";
 struct Page {
     layout: Layout,
     period: Period,
-    asked: Asked,
+    choices: Choices,
     it: Experiments,
-    reporting_currency: Option<Currency>,
 }
 
 /// The latest month.
-pub async fn latest(
-    _: paths::AnyExperiments,
-    CurrentUser(person): CurrentUser,
-    Query(pairs): Query<Vec<(String, String)>>,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-) -> Result {
+pub async fn latest(_: paths::AnyExperiments, reading: Reading<Pairs>) -> Result {
+    let Reading { person, query: pairs, app, mut db, .. } = reading;
     let asked = Asked::read_only(pairs, TAKES)?;
     let viewer = person.viewer();
-    let Some((month, asked)) = default_month::latest(&mut db, &answers, asked, &viewer).await? else {
+    let Some((month, asked)) = default_month::latest(&mut db, &app.answers, asked, &viewer).await? else {
         return Ok(respond::see_other(paths::Overview));
     };
     Ok(respond::see_other(asked.link(paths::Experiments { period: month.into() })))
 }
 
-pub async fn show(
-    path: paths::Experiments,
-    format: Format,
-    layout: Layout,
-    CurrentUser(person): CurrentUser,
-    Query(pairs): Query<Vec<(String, String)>>,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-) -> Result {
+pub async fn show(path: paths::Experiments, format: Format, reading: Reading<Pairs>) -> Result {
+    let Reading { layout, person, query: pairs, app, mut db, .. } = reading;
     let period = path.period;
-    let mut asked = Asked::read_only(pairs, TAKES)?;
-    let it = report::experiments(&mut db, &answers, &asked.question(period, person.viewer())).await?;
+    let asked = Asked::read_only(pairs, TAKES)?;
+    let it = report::experiments(&mut db, &app.answers, &asked.question(period, person.viewer())).await?;
     match format {
         Format::Json => respond::json(&it),
         Format::Csv => {
@@ -77,9 +60,9 @@ pub async fn show(
             csv::answer(&format!("experiments-{period}"), &lines)
         }
         Format::Html => {
-            choices::keep_currency(&mut asked, &it.whole.data_status);
-            let reporting_currency = exchange::reporting_currency(&mut db).await?;
-            respond::html(Page { layout, period, asked, it, reporting_currency })
+            let address = |asked: &Asked, period| asked.link(paths::Experiments { period });
+            let choices = Choices::find(&mut db, asked, period, &it.whole.data_status, address).await?;
+            respond::html(Page { layout, period, choices, it })
         }
     }
 }
@@ -103,58 +86,23 @@ fn with_period(
 }
 
 impl Page {
-    fn at(&self, asked: &Asked) -> String {
-        asked.link(paths::Experiments { period: self.period })
-    }
-
     /// Where the form that searches leads.
     fn action(&self) -> String {
         paths::Experiments { period: self.period }.to_string()
     }
 
-    fn during(&self, period: Period) -> (String, String) {
-        let asked = Asked { page: 1, ..self.asked.clone() };
-        (period.name(), asked.link(paths::Experiments { period }))
-    }
-
-    fn periods(&self) -> Vec<choices::Choice> {
-        choices::periods(self.period, |period| self.during(period).1)
-    }
-
-    fn file(&self, file: File) -> String {
-        let asked = Asked { page: 1, ..self.asked.clone() };
-        file.of(asked.link(paths::Experiments { period: self.period }))
-    }
-
-    fn costs(&self) -> Vec<choices::Choice> {
-        choices::costs(&self.asked, |asked| self.at(asked))
-    }
-
-    fn currencies(&self) -> Vec<choices::Choice> {
-        choices::currencies(
-            &self.asked,
-            &self.it.whole.data_status,
-            self.reporting_currency.as_ref(),
-            |asked| self.at(asked),
-        )
-    }
-
-    fn chips(&self) -> Vec<(String, String)> {
-        self.asked.chips(|asked| self.at(asked))
-    }
-
     fn of_all(&self) -> String {
-        self.at(&self.asked.find(None))
+        self.choices.at(&self.choices.asked.find(None))
     }
 
     /// What the form that compares takes along.
     fn handed_on(&self) -> Vec<(String, String)> {
-        self.asked.pairs_of(HANDED_ON)
+        self.choices.asked.pairs_of(HANDED_ON)
     }
 
     fn to_line(&self, line: &ExperimentLine) -> Option<String> {
         let experiment = line.experiment.as_ref().filter(|_| !line.is_folded)?;
-        Some(to_experiment(experiment, Some(self.period), &self.asked))
+        Some(to_experiment(experiment, Some(self.period), &self.choices.asked))
     }
 
     /// Experiments that cost something in this period.
@@ -164,18 +112,18 @@ impl Page {
     }
 
     fn rows(&self) -> &[ExperimentLine] {
-        table::page_of(&self.it.experiments, self.asked.page, PAGE)
+        table::page_of(&self.it.experiments, self.choices.asked.page, PAGE)
     }
 
     fn pages(&self) -> Pages {
-        let first = self.at(&Asked { page: 1, ..self.asked.clone() });
-        Pages::of(self.asked.page, self.it.experiments.len() as u64, PAGE as u64, &first)
+        let first = self.choices.at(&Asked { page: 1, ..self.choices.asked.clone() });
+        Pages::of(self.choices.asked.page, self.it.experiments.len() as u64, PAGE as u64, &first)
     }
 
     fn heads(&self) -> Vec<Head> {
         let currency =
             self.it.whole.data_status.currency.as_ref().map(ToString::to_string).unwrap_or_default();
-        let head = table::heads(&self.asked, SortBy::Cost, |asked| self.at(asked));
+        let head = table::heads(&self.choices.asked, SortBy::Cost, |asked| self.choices.at(asked));
         let mut heads = vec![
             head(SortBy::Name, "Experiment".to_owned()),
             head(SortBy::Cost, format!("{} {currency}", self.it.whole.data_status.cost.label())),
@@ -199,10 +147,6 @@ impl Page {
 
     fn has_owned(&self) -> bool {
         self.it.experiments.iter().any(|line| !line.figures.owned_hours.is_zero())
-    }
-
-    fn may_import(&self) -> bool {
-        self.layout.may(Access::Finance)
     }
 }
 

@@ -2,8 +2,10 @@
 
 mod client;
 pub mod cookie;
+mod taken;
 
 pub use client::Client;
+pub use taken::{Entering, Pairs, Reading, Sending, Writing};
 
 use std::convert::Infallible;
 use std::ops::{Deref, DerefMut};

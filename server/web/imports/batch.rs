@@ -2,7 +2,6 @@
 //! what the machine failed.
 
 use askama::Template;
-use axum::extract::State;
 use chrono::{DateTime, Utc};
 use serde_json::json;
 use sqlx::Connection;
@@ -13,10 +12,10 @@ use crate::audit::{self, Actor, Object, Verb};
 use crate::jobs::{self, Cancelled};
 use crate::report::{self, Batch, ImportLine, Outcome};
 use crate::web::error::{Error, Result};
-use crate::web::extract::{Db, Htmx, Now};
+use crate::web::extract::{Db, Htmx, Now, Reading, Writing};
 use crate::web::layout::Layout;
 use crate::web::respond;
-use crate::web::{App, filters, paths};
+use crate::web::{filters, paths};
 
 #[derive(Template)]
 #[template(path = "imports/batch.html", blocks = ["live"])]
@@ -29,14 +28,8 @@ struct Page {
     now: DateTime<Utc>,
 }
 
-pub async fn show(
-    path: paths::Batch,
-    format: Format,
-    Now(now): Now,
-    layout: Layout,
-    Htmx(is_fragment): Htmx,
-    mut db: Db,
-) -> Result {
+pub async fn show(path: paths::Batch, format: Format, Htmx(is_fragment): Htmx, reading: Reading) -> Result {
+    let Reading { now, layout, mut db, .. } = reading;
     let batch = report::batch(&mut db, path.batch).await?.ok_or(Error::NotFound)?;
     match format {
         Format::Html => {}
@@ -73,13 +66,8 @@ pub async fn cancel(path: paths::BatchCancel, Now(now): Now, by: Actor, mut db: 
 
 const CANCELLED: &str = "Upload canceled and files removed. Nothing was imported.";
 
-pub async fn retry(
-    path: paths::BatchRetry,
-    Now(now): Now,
-    by: Actor,
-    State(app): State<App>,
-    mut db: Db,
-) -> Result {
+pub async fn retry(path: paths::BatchRetry, writing: Writing) -> Result {
+    let Writing { now, by, app, mut db, .. } = writing;
     report::batch(&mut db, path.batch).await?.ok_or(Error::NotFound)?;
     let mut tx = db.begin().await?;
     let is_retried = jobs::retry(&mut tx, path.batch).await?;

@@ -11,7 +11,7 @@ use crate::jobs::{self, Reloading};
 use crate::ledger::{self, Decision, Ended, Published, Undone};
 use crate::report;
 use crate::web::error::{Error, Result};
-use crate::web::extract::{Db, Form, Now};
+use crate::web::extract::{Form, Now, Sending, Writing};
 use crate::web::{App, paths, respond};
 
 /// Why a month becomes smaller.
@@ -34,13 +34,8 @@ impl Why {
     }
 }
 
-pub async fn replace(
-    path: paths::DeliveryReplace,
-    Now(now): Now,
-    by: Actor,
-    mut db: Db,
-    Form(why): Form<Why>,
-) -> Result {
+pub async fn replace(path: paths::DeliveryReplace, writing: Writing, Form(why): Form<Why>) -> Result {
+    let Writing { now, by, mut db, .. } = writing;
     let sentence = publish(&mut db, path.delivery, Decision::Replace, why.reason()?, by.at(now)).await?;
     Ok(respond::flash(at(path.delivery), &sentence))
 }
@@ -53,13 +48,8 @@ pub async fn add(path: paths::DeliveryAdd, Now(now): Now, by: Actor, State(app):
 }
 
 /// Says why a delivery made its months smaller.
-pub async fn explain(
-    path: paths::DeliveryExplain,
-    Now(now): Now,
-    by: Actor,
-    mut db: Db,
-    Form(why): Form<Why>,
-) -> Result {
+pub async fn explain(path: paths::DeliveryExplain, writing: Writing, Form(why): Form<Why>) -> Result {
+    let Writing { now, by, mut db, .. } = writing;
     let delivery = path.delivery;
     status(&mut db, delivery).await?;
     let Some(reason) = why.reason()? else {
@@ -78,12 +68,8 @@ pub async fn explain(
 }
 
 /// Removing millions of rows may take longer than a page: it has the connections of imports.
-pub async fn discard(
-    path: paths::DeliveryDiscard,
-    Now(now): Now,
-    by: Actor,
-    State(app): State<App>,
-) -> Result {
+pub async fn discard(path: paths::DeliveryDiscard, sending: Sending) -> Result {
+    let Sending { now, by, app, .. } = sending;
     let mut db = app.jobs.acquire().await?;
     let delivery = path.delivery;
     let reason = format!("Discarded by {}; it was never active.", by.name);
@@ -129,12 +115,8 @@ pub async fn undo(path: paths::DeliveryUndo, Now(now): Now, by: Actor, State(app
 }
 
 /// Loads the rows of an archived import again, as a job.
-pub async fn load_again(
-    path: paths::DeliveryLoadAgain,
-    Now(now): Now,
-    by: Actor,
-    State(app): State<App>,
-) -> Result {
+pub async fn load_again(path: paths::DeliveryLoadAgain, sending: Sending) -> Result {
+    let Sending { now, by, app, .. } = sending;
     let mut db = app.jobs.acquire().await?;
     let delivery = path.delivery;
     status(&mut db, delivery).await?;

@@ -14,23 +14,23 @@ use tokio::sync::mpsc;
 
 use super::super::format::Format;
 use crate::billing::formula;
-use crate::ledger::{self, Originals, Sha256};
+use crate::ledger::{self, Sha256};
 use crate::report::{self, DeliveryFile, RejectedRow};
 use crate::web::csv::{self, Cell, Record as _};
 use crate::web::error::{Error, Result};
 use crate::web::extract::Db;
-use crate::web::paths;
+use crate::web::{App, paths};
 
 /// Bytes of an original sent at once.
 const BLOCK: usize = 1 << 18;
 /// Rejected rows fetched at once.
 const ROWS: i64 = 10_000;
 
-pub async fn original(path: paths::DeliveryFile, State(originals): State<Originals>, mut db: Db) -> Result {
+pub async fn original(path: paths::DeliveryFile, State(app): State<App>, mut db: Db) -> Result {
     let file = report::delivery_file(&mut db, path.delivery, path.file).await?.ok_or(Error::NotFound)?;
     let sha256 = kept(&file)?;
     drop(db);
-    let opened = tokio::task::spawn_blocking(move || originals.received(&sha256)).await;
+    let opened = tokio::task::spawn_blocking(move || app.originals.received(&sha256)).await;
     let received = opened.map_err(anyhow::Error::from)??;
     let mut response = (
         [(header::CONTENT_TYPE, "application/octet-stream"), (header::X_CONTENT_TYPE_OPTIONS, "nosniff")],
@@ -60,7 +60,7 @@ fn kept(file: &DeliveryFile) -> std::result::Result<Sha256, Error> {
 pub async fn rejections(
     path: paths::DeliveryRejections,
     format: Format,
-    State(pool): State<PgPool>,
+    State(app): State<App>,
     mut db: Db,
 ) -> Result {
     if format != Format::Csv {
@@ -70,7 +70,7 @@ pub async fn rejections(
     drop(db);
     let delivery = path.delivery;
     let parts = stream::try_unfold(Next::First, move |next| {
-        let pool = pool.clone();
+        let pool = app.db.clone();
         async move { part(&pool, delivery, next).await }
     });
     let mut response =
@@ -82,22 +82,17 @@ pub async fn rejections(
 
 /// The rejected rows of a file that are missing still, under its own header, each with why it was rejected: to be corrected
 /// and loaded.
-pub async fn rejected(
-    path: paths::DeliveryFileRejected,
-    State(originals): State<Originals>,
-    State(pool): State<PgPool>,
-    mut db: Db,
-) -> Result {
+pub async fn rejected(path: paths::DeliveryFileRejected, State(app): State<App>, mut db: Db) -> Result {
     let file = report::delivery_file(&mut db, path.delivery, path.file).await?.ok_or(Error::NotFound)?;
     let sha256 = kept(&file)?;
     drop(db);
     let delivery = path.delivery;
     let (blocks, incoming) = mpsc::channel::<io::Result<Bytes>>(2);
-    let rows = ledger::RowsOf::open(&originals, &sha256)?;
+    let rows = ledger::RowsOf::open(&app.originals, &sha256)?;
     let mut walk = Some(RejectedRows { rows, next: Some((path.file, 0)), is_begun: false });
     tokio::spawn(async move {
         while let Some(rows) = walk.take() {
-            let part = rows.part(&pool, delivery, path.file).await;
+            let part = rows.part(&app.db, delivery, path.file).await;
             let item = match part {
                 Ok((bytes, next)) => {
                     walk = next;

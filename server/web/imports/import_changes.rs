@@ -8,7 +8,7 @@ use super::at;
 use crate::report::{self, Change, Changes, ChangesBy, CostMetric};
 use crate::web::csv;
 use crate::web::error::{Error, Result};
-use crate::web::extract::{Db, Query};
+use crate::web::extract::Reading;
 use crate::web::layout::{Layout, Pages};
 use crate::web::respond;
 use crate::web::{filters, paths};
@@ -34,13 +34,8 @@ struct Page {
     number: i64,
 }
 
-pub async fn show(
-    path: paths::DeliveryChanges,
-    format: Format,
-    layout: Layout,
-    Query(query): Query<ChangesQuery>,
-    mut db: Db,
-) -> Result {
+pub async fn show(path: paths::DeliveryChanges, format: Format, reading: Reading<ChangesQuery>) -> Result {
+    let Reading { layout, query, mut db, .. } = reading;
     let by = path.by;
     let cost = match &query.cost {
         None => CostMetric::Billed,

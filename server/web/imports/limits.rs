@@ -5,11 +5,11 @@ use serde::Deserialize;
 use serde_json::json;
 use sqlx::Connection as _;
 
-use crate::audit::{self, Actor, Object, Verb};
+use crate::audit::{self, Object, Verb};
 use crate::ledger::{self, Limits, Measure};
 use crate::money::Decimal;
 use crate::web::error::Result;
-use crate::web::extract::{Db, Form, Now};
+use crate::web::extract::{Db, Form, Writing};
 use crate::web::form::{Fields, amount};
 use crate::web::layout::Layout;
 use crate::web::{Access, paths, respond};
@@ -45,14 +45,8 @@ pub struct LimitsForm {
     resources: String,
 }
 
-pub async fn save(
-    _: paths::ImportLimits,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    mut db: Db,
-    Form(form): Form<LimitsForm>,
-) -> Result {
+pub async fn save(_: paths::ImportLimits, writing: Writing, Form(form): Form<LimitsForm>) -> Result {
+    let Writing { now, layout, by, mut db, .. } = writing;
     let typed = [
         ("rows", &*form.rows),
         ("cost", &form.cost),

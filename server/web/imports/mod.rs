@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 use super::csv;
 use super::error::Result;
-use super::extract::{Db, Htmx, Now, Query};
+use super::extract::{Htmx, Reading};
 use super::filters::Bare;
 use super::form::Fields;
 use super::format::{File, Format};
@@ -59,12 +59,10 @@ struct Page {
 pub async fn index(
     _: paths::Imports,
     format: Format,
-    Now(now): Now,
-    layout: Layout,
     Htmx(is_fragment): Htmx,
-    Query(query): Query<HistoryQuery>,
-    mut db: Db,
+    reading: Reading<HistoryQuery>,
 ) -> Result {
+    let Reading { now, layout, query, mut db, .. } = reading;
     match format {
         Format::Html => {}
         Format::Json => return respond::json(&Imports::find(&mut db, &query, now).await?),

@@ -1,7 +1,6 @@
 //! `POST /imports`: files as they arrive, chunk by chunk onto the disk, then one batch in the queue. And
 //! `POST /imports/{delivery}/files`: those of an archived import, to load its rows again.
 
-use axum::extract::State;
 use uuid::Uuid;
 
 use super::Page;
@@ -10,19 +9,14 @@ use crate::audit::Actor;
 use crate::jobs::Arriving;
 use crate::report;
 use crate::web::error::{Error, Result};
-use crate::web::extract::{Db, Upload};
+use crate::web::extract::{Sending, Upload, Writing};
 use crate::web::form::Fields;
 use crate::web::layout::Layout;
 use crate::web::respond;
 use crate::web::{App, paths};
 
-pub async fn create(
-    _: paths::Imports,
-    layout: Layout,
-    by: Actor,
-    State(app): State<App>,
-    upload: Upload,
-) -> Result {
+pub async fn create(_: paths::Imports, sending: Sending, upload: Upload) -> Result {
+    let Sending { layout, by, app, .. } = sending;
     let arriving = receive(app.inbox.open(Uuid::new_v4())?, upload).await?;
     if arriving.is_empty() {
         return no_file(layout, &app).await;
@@ -31,13 +25,8 @@ pub async fn create(
 }
 
 /// Files of an archived import that were removed.
-pub async fn again(
-    path: paths::DeliveryFiles,
-    by: Actor,
-    State(app): State<App>,
-    mut db: Db,
-    upload: Upload,
-) -> Result {
+pub async fn again(path: paths::DeliveryFiles, writing: Writing, upload: Upload) -> Result {
+    let Writing { by, app, mut db, .. } = writing;
     let delivery = report::delivery(&mut db, path.delivery).await?.ok_or(Error::NotFound)?;
     drop(db);
     let arriving = receive(app.inbox.open(Uuid::new_v4())?, upload).await?;

@@ -4,22 +4,20 @@ pub mod person;
 
 use crate::changes::Document as _;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use askama::Template;
-use axum::extract::State;
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
 
 use super::error::{Error, Result};
-use super::extract::{Db, Form, Now};
+use super::extract::{Db, Form, Writing};
 use super::form::Fields;
 use super::layout::Layout;
 use super::{filters, paths, respond};
 use crate::accounts::people::{self, Added, parse_teams};
 use crate::accounts::{Email, NewPerson, Person, Role, Secret, link};
 use crate::allocation::{self, handle_of};
-use crate::audit::{Act, Actor};
+use crate::audit::Act;
 use crate::clock;
 use crate::config::Settings;
 use crate::ledger;
@@ -65,15 +63,8 @@ pub async fn index(_: paths::People, layout: Layout, mut db: Db) -> Result {
 }
 
 /// Adds someone and shows the link by which they choose a password.
-pub async fn create(
-    _: paths::People,
-    Now(now): Now,
-    layout: Layout,
-    State(settings): State<Arc<Settings>>,
-    by: Actor,
-    mut db: Db,
-    Form(form): Form<PersonForm>,
-) -> Result {
+pub async fn create(_: paths::People, writing: Writing, Form(form): Form<PersonForm>) -> Result {
+    let Writing { now, layout, by, app, mut db, .. } = writing;
     let mut fields = form.fields();
     let email = fields
         .check("email", Email::parse(&form.email).ok_or("Enter an email address such as name@example.com."));
@@ -93,7 +84,7 @@ pub async fn create(
         match people::add(&mut db, &person, None, by.at(now)).await? {
             Added::As(id) => {
                 let person = people::find(&mut db, id).await?.ok_or(Error::NotFound)?;
-                return show_link(layout, &mut db, person, by.at(now), &settings).await;
+                return show_link(layout, &mut db, person, by.at(now), &app.settings).await;
             }
             Added::EmailTaken => fields.refuse("email", "This email is in use. Enter another one."),
         }

@@ -1,9 +1,6 @@
 //! One person, as administrators see them: what they may do, and how to end it.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::State;
 use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 
@@ -12,9 +9,8 @@ use crate::accounts::manage::{self, Change, Managed};
 use crate::accounts::session::{self, Session};
 use crate::accounts::{ApiToken, Person, Role, UserId, people, token};
 use crate::audit::Actor;
-use crate::config::Settings;
 use crate::web::error::{Error, Result};
-use crate::web::extract::{Db, Form, Now};
+use crate::web::extract::{Db, Form, Now, Writing};
 use crate::web::form::Fields;
 use crate::web::layout::Layout;
 use crate::web::{filters, paths, respond};
@@ -46,14 +42,8 @@ pub async fn show(path: paths::Person, Now(now): Now, layout: Layout, mut db: Db
     respond::html(Page::find(&mut db, path, layout, now).await?)
 }
 
-pub async fn change(
-    path: paths::Person,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    mut db: Db,
-    Form(form): Form<PersonForm>,
-) -> Result {
+pub async fn change(path: paths::Person, writing: Writing, Form(form): Form<PersonForm>) -> Result {
+    let Writing { now, layout, by, mut db, .. } = writing;
     let mut fields = form.fields();
     if let Some((role, teams)) = form.role(&mut fields, &mut db).await? {
         let sees_billing_accounts = form.billing_accounts == SHOWN;
@@ -69,25 +59,15 @@ pub async fn change(
     respond::refused(Page { fields, ..page })
 }
 
-pub async fn disable(
-    path: paths::PersonDisable,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    mut db: Db,
-) -> Result {
+pub async fn disable(path: paths::PersonDisable, writing: Writing) -> Result {
+    let Writing { now, layout, by, mut db, .. } = writing;
     let managed = manage::disable(&mut db, UserId(path.person), by.at(now)).await?;
     let sentence = "Disabled. Their sessions and tokens ended.";
     settle(managed, path.person, sentence, layout, (&mut db, now)).await
 }
 
-pub async fn enable(
-    path: paths::PersonEnable,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    mut db: Db,
-) -> Result {
+pub async fn enable(path: paths::PersonEnable, writing: Writing) -> Result {
+    let Writing { now, layout, by, mut db, .. } = writing;
     let managed = manage::enable(&mut db, UserId(path.person), by.at(now)).await?;
     let sentence = "Enabled. They sign in with their old password and need new tokens.";
     settle(managed, path.person, sentence, layout, (&mut db, now)).await
@@ -105,16 +85,10 @@ pub async fn sign_out(path: paths::PersonSignOut, Now(now): Now, by: Actor, mut 
     Ok(respond::flash(paths::Person { person: path.person }, &sentence))
 }
 
-pub async fn make_link(
-    path: paths::PersonLink,
-    Now(now): Now,
-    layout: Layout,
-    State(settings): State<Arc<Settings>>,
-    by: Actor,
-    mut db: Db,
-) -> Result {
+pub async fn make_link(path: paths::PersonLink, writing: Writing) -> Result {
+    let Writing { now, layout, by, app, mut db, .. } = writing;
     let person = find(&mut db, path.person).await?;
-    show_link(layout, &mut db, person, by.at(now), &settings).await
+    show_link(layout, &mut db, person, by.at(now), &app.settings).await
 }
 
 pub async fn revoke_token(path: paths::PersonToken, Now(now): Now, by: Actor, mut db: Db) -> Result {

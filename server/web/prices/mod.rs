@@ -4,10 +4,8 @@ pub(super) mod form;
 pub(super) mod words;
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use askama::Template;
-use axum::extract::State;
 use axum::response::Response;
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
@@ -16,7 +14,7 @@ use sqlx::PgConnection;
 
 use super::csv;
 use super::error::{Error, Result};
-use super::extract::{CurrentUser, Db, Now, Query};
+use super::extract::Reading;
 use super::format::{File, Format};
 use super::layout::{Layout, Pages};
 use super::table::page_of;
@@ -278,17 +276,9 @@ impl Page {
     }
 }
 
-pub async fn index(
-    _: paths::Prices,
-    format: Format,
-    Now(now): Now,
-    layout: Layout,
-    CurrentUser(person): CurrentUser,
-    State(answers): State<Arc<Answers>>,
-    Query(asked): Query<Asked>,
-    mut db: Db,
-) -> Result {
-    let list = List::find(&mut db, &answers, &asked, person.viewer(), now.date_naive()).await?;
+pub async fn index(_: paths::Prices, format: Format, reading: Reading<Asked>) -> Result {
+    let Reading { now, layout, person, query: asked, app, mut db } = reading;
+    let list = List::find(&mut db, &app.answers, &asked, person.viewer(), now.date_naive()).await?;
     match format {
         Format::Html => {}
         Format::Json => {

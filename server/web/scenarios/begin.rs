@@ -1,12 +1,9 @@
 //! The page of a scenario that is made of the ledger, and its files.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::State;
 
 use super::super::error::{Error, Result};
-use super::super::extract::{CurrentUser, Db, Htmx, Now, Query};
+use super::super::extract::{Htmx, Pairs, Reading};
 use super::super::format::File;
 use super::super::layout::Layout;
 use super::super::{Access, paths, respond};
@@ -14,7 +11,6 @@ use super::address::{Base, Said};
 use super::ledger::{self, Nothing};
 use super::prices::Prices;
 use super::show;
-use crate::report::Answers;
 
 /// Nothing was used.
 #[derive(Template)]
@@ -24,17 +20,8 @@ struct Empty {
     it: Nothing,
 }
 
-pub async fn show(
-    _: paths::ScenarioNew,
-    file: Option<File>,
-    Now(now): Now,
-    layout: Layout,
-    CurrentUser(person): CurrentUser,
-    htmx: Htmx,
-    Query(pairs): Query<Vec<(String, String)>>,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-) -> Result {
+pub async fn show(_: paths::ScenarioNew, file: Option<File>, htmx: Htmx, reading: Reading<Pairs>) -> Result {
+    let Reading { now, layout, person, query: pairs, app, mut db } = reading;
     if let Some(pairs) = ledger::of_form(&pairs) {
         return Ok(respond::see_other(paths::with_query(paths::ScenarioNew, &pairs)));
     }
@@ -42,10 +29,10 @@ pub async fn show(
     if said.version.is_some() {
         return Err(Error::BadRequest("version: only saved scenarios have versions.".to_owned()));
     }
-    let prices = Prices::of_list(&mut db, &answers, said.list, now.date_naive()).await?;
-    let found = Box::pin(ledger::ask(&mut db, &answers, &said.rest, &person, &prices)).await?;
+    let prices = Prices::of_list(&mut db, &app.answers, said.list, now.date_naive()).await?;
+    let found = Box::pin(ledger::ask(&mut db, &app.answers, &said.rest, &person, &prices)).await?;
     if let Ok(found) = &found {
-        said.prices = prices.with_paid(&mut db, &answers, &person, found.currency()).await?;
+        said.prices = prices.with_paid(&mut db, &app.answers, &person, found.currency()).await?;
     }
     // Nobody waits for a connection while this is made and computed.
     drop(db);

@@ -18,16 +18,14 @@ pub(super) mod versions;
 mod words;
 
 use std::borrow::Borrow;
-use std::sync::Arc;
 
 use askama::Template;
-use axum::extract::State;
 use chrono::NaiveDate;
 use sqlx::PgConnection;
 
 use super::csv;
 use super::error::Result;
-use super::extract::{CurrentUser, Db, Now};
+use super::extract::Reading;
 use super::format::Format;
 use super::layout::Layout;
 use super::{Access, filters, paths, respond};
@@ -109,18 +107,11 @@ fn to_template(handle: &str) -> String {
     paths::ScenarioTemplate { template: handle.to_owned() }.to_string()
 }
 
-pub async fn index(
-    _: paths::Scenarios,
-    format: Format,
-    Now(now): Now,
-    layout: Layout,
-    CurrentUser(person): CurrentUser,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-) -> Result {
+pub async fn index(_: paths::Scenarios, format: Format, reading: Reading) -> Result {
+    let Reading { now, layout, person, app, mut db, .. } = reading;
     let today = now.date_naive();
     if format == Format::Html {
-        return respond::html(Page::of(layout, (&mut db, &answers), &person, None, today).await?);
+        return respond::html(Page::of(layout, (&mut db, &app.answers), &person, None, today).await?);
     }
     let reader = seen_by(&mut db, &person, today).await?;
     let list = saved_scenarios::list(&mut db, &reader, false).await?;

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use axum::extract::State;
 use chrono::NaiveDate;
 
 use super::super::App;
 use super::super::error::{Error, Result};
-use super::super::extract::{CurrentUser, Db, Form, Now, Upload};
+use super::super::extract::{Db, Form, Pairs, Sending, Upload, Writing};
 use super::super::layout::Layout;
 use super::super::{paths, respond};
 use super::address::{Base, FROM_LEDGER, Said};
@@ -18,7 +17,6 @@ use super::scope::{Scope, seen_by};
 use super::show;
 use super::{Page, to};
 use crate::accounts::{Email, Person, Role, people};
-use crate::audit::Actor;
 use crate::compute::compute;
 use crate::economics::comparison::{Comparison, Scenario};
 use crate::economics::file::{self, Wrong};
@@ -122,15 +120,8 @@ fn asked_of_ledger(said: &Said) -> Vec<(String, String)> {
 const REFUSED: &str = "correct the marked fields";
 
 /// Keeps a template, or a copy, under a name of its own.
-pub async fn create(
-    _: paths::Scenarios,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    CurrentUser(person): CurrentUser,
-    State(app): State<App>,
-    Form(pairs): Form<Vec<(String, String)>>,
-) -> Result {
+pub async fn create(_: paths::Scenarios, sending: Sending, Form(pairs): Form<Pairs>) -> Result {
+    let Sending { now, layout, person, by, app } = sending;
     let mut wish = Wish::read(&app, pairs, None, (&person, now.date_naive())).await?;
     let name = wish.said.value("name").to_owned();
     if let Some(why) = name_problem(&name) {
@@ -157,15 +148,8 @@ fn name_problem(name: &str) -> Option<&'static str> {
 }
 
 /// Keeps the next version of what is kept. An earlier version without edits is restored by that.
-pub async fn save(
-    path: paths::Scenario,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    CurrentUser(person): CurrentUser,
-    State(app): State<App>,
-    Form(pairs): Form<Vec<(String, String)>>,
-) -> Result {
+pub async fn save(path: paths::Scenario, sending: Sending, Form(pairs): Form<Pairs>) -> Result {
+    let Sending { now, layout, person, by, app } = sending;
     let id = path.scenario;
     let wish = Wish::read(&app, pairs, Some(id), (&person, now.date_naive())).await?;
     let Base::Kept(kept) = &wish.base else { return Err(Error::NotFound) };
@@ -201,15 +185,8 @@ pub async fn save(
 }
 
 /// A file of `gpuledger scenario`, as a scenario of its own.
-pub async fn load(
-    _: paths::ScenariosFile,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    CurrentUser(person): CurrentUser,
-    State(app): State<App>,
-    mut upload: Upload,
-) -> Result {
+pub async fn load(_: paths::ScenariosFile, sending: Sending, mut upload: Upload) -> Result {
+    let Sending { now, layout, person, by, app } = sending;
     let (name, content) = upload.one_file(LARGEST_FILE).await?;
     let wrong = |message: &str| vec![Wrong { line: 1, key: String::new(), message: message.to_owned() }];
     let read = match String::from_utf8(content) {
@@ -247,14 +224,8 @@ async fn own(db: &mut Db, id: i64, person: &Person, today: NaiveDate) -> Result<
     if may_change(person, kept.owner_id) { Ok(kept) } else { Err(Error::MayNotWrite) }
 }
 
-pub async fn share(
-    path: paths::ScenarioShare,
-    Now(now): Now,
-    by: Actor,
-    CurrentUser(person): CurrentUser,
-    mut db: Db,
-    Form(pairs): Form<Vec<(String, String)>>,
-) -> Result {
+pub async fn share(path: paths::ScenarioShare, writing: Writing, Form(pairs): Form<Pairs>) -> Result {
+    let Writing { now, person, by, mut db, .. } = writing;
     let today = now.date_naive();
     let kept = own(&mut db, path.scenario, &person, today).await?;
     let said = Said::read(pairs)?;
@@ -324,14 +295,8 @@ async fn reader_as_typed(db: &mut Db, text: &str, today: NaiveDate) -> Result<Op
     Ok(Some((Share::Team(team.clone()), team)))
 }
 
-pub async fn unshare(
-    path: paths::ScenarioUnshare,
-    Now(now): Now,
-    by: Actor,
-    CurrentUser(person): CurrentUser,
-    mut db: Db,
-    Form(pairs): Form<Vec<(String, String)>>,
-) -> Result {
+pub async fn unshare(path: paths::ScenarioUnshare, writing: Writing, Form(pairs): Form<Pairs>) -> Result {
+    let Writing { now, person, by, mut db, .. } = writing;
     let kept = own(&mut db, path.scenario, &person, now.date_naive()).await?;
     let said = Said::read(pairs)?;
     let name = said.value("name").to_owned();
@@ -345,26 +310,16 @@ pub async fn unshare(
     Ok(respond::flash(to(kept.id), &sentence))
 }
 
-pub async fn remove(
-    path: paths::ScenarioRemove,
-    Now(now): Now,
-    by: Actor,
-    CurrentUser(person): CurrentUser,
-    mut db: Db,
-) -> Result {
+pub async fn remove(path: paths::ScenarioRemove, writing: Writing) -> Result {
+    let Writing { now, person, by, mut db, .. } = writing;
     let kept = own(&mut db, path.scenario, &person, now.date_naive()).await?;
     saved_scenarios::remove(&mut db, kept.id, by.at(now)).await?;
     let sentence = format!("“{}” is removed. You can restore it below.", kept.scenario.name);
     Ok(respond::flash(paths::Scenarios, &sentence))
 }
 
-pub async fn bring_back(
-    path: paths::ScenarioBringBack,
-    Now(now): Now,
-    by: Actor,
-    CurrentUser(person): CurrentUser,
-    mut db: Db,
-) -> Result {
+pub async fn bring_back(path: paths::ScenarioBringBack, writing: Writing) -> Result {
+    let Writing { now, person, by, mut db, .. } = writing;
     let kept = own(&mut db, path.scenario, &person, now.date_naive()).await?;
     saved_scenarios::bring_back(&mut db, kept.id, by.at(now)).await?;
     Ok(respond::flash(to(kept.id), &format!("“{}” is restored.", kept.scenario.name)))

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::super::error::{Error, Result};
-use super::super::extract::{CurrentUser, Db, Now, Query};
+use super::super::extract::{Db, Reading};
 use super::super::format::Format;
 use super::super::layout::Layout;
 use super::super::{filters, paths, respond};
@@ -197,15 +197,8 @@ fn changed(before: &Scenario, after: &Scenario) -> Vec<Changed> {
     changed
 }
 
-pub async fn show(
-    path: paths::ScenarioVersions,
-    format: Format,
-    Now(now): Now,
-    layout: Layout,
-    CurrentUser(person): CurrentUser,
-    Query(asked): Query<Asked>,
-    db: Db,
-) -> Result {
+pub async fn show(path: paths::ScenarioVersions, format: Format, reading: Reading<Asked>) -> Result {
+    let Reading { now, layout, person, query: asked, db, .. } = reading;
     let (kept, versions, compared) = read(db, path.scenario, &asked, (&person, now.date_naive())).await?;
     match format {
         Format::Html => {}

@@ -4,22 +4,19 @@ pub(super) mod chart;
 mod file;
 mod table;
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::State;
 use chrono::NaiveDate;
 use sqlx::PgConnection;
 
+use super::choices::{self, Choices};
 use super::error::Result;
-use super::extract::{CurrentUser, Db, Query};
+use super::extract::{Pairs, Reading};
 use super::format::{File, Format};
 use super::layout::{Layout, Pages};
 use super::question::Asked;
-use super::{Access, Error, choices, default_month, filters, paths, respond};
+use super::{Access, Error, default_month, filters, paths, respond};
 use crate::chart::Stack;
 use crate::compute;
-use crate::exchange;
 use crate::money::{Currency, Money};
 use crate::period::{BillingMonth, Period};
 use crate::report::{Answers, Completeness, DataStatus, Group, Grouping, Question, Series, Spend, Step};
@@ -38,35 +35,27 @@ const MONTHS_OF_DAYS: u32 = 4;
 struct Page {
     layout: Layout,
     period: Period,
-    asked: Asked,
+    choices: Choices,
     spend: Spend,
     chart: Stack,
     tags: Vec<String>,
     completeness: Vec<Completeness>,
-    reporting_currency: Option<Currency>,
 }
 
-pub async fn show(
-    path: paths::Spend,
-    format: Format,
-    layout: Layout,
-    CurrentUser(person): CurrentUser,
-    Query(pairs): Query<Vec<(String, String)>>,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-) -> Result {
+pub async fn show(path: paths::Spend, format: Format, reading: Reading<Pairs>) -> Result {
+    let Reading { layout, person, query: pairs, app, mut db, .. } = reading;
     let period = path.period;
-    let mut asked = Asked::read(pairs)?;
+    let asked = Asked::read(pairs)?;
     let mut question = asked.question(period, person.viewer());
     question.hides_payers = !person.may_see_billing_accounts();
     match format {
         Format::Json => {
-            let spend = answers.priced_spend(&mut db, &question).await?;
+            let spend = app.answers.priced_spend(&mut db, &question).await?;
             drop(db);
             compute::over(spend.lines(), move || respond::json(&spend)).await?
         }
         Format::Csv => {
-            let spend = answers.priced_spend(&mut db, &question).await?;
+            let spend = app.answers.priced_spend(&mut db, &question).await?;
             drop(db);
             let name = format!("spend-{period}-by-{}", asked.by);
             compute::over(spend.lines(), move || file::csv(&name, &spend)).await?
@@ -76,14 +65,14 @@ pub async fn show(
             question.limit_inside = Some(question.limit.unwrap_or(INSIDE));
             question.is_of_first = table::is_of_first(&asked);
             let Found { spend, step, series, tags, completeness } =
-                find(&mut db, &answers, &question, asked.over).await?;
-            choices::keep_currency(&mut asked, &DataStatus::from(&spend));
+                find(&mut db, &app.answers, &question, asked.over).await?;
+            let address = |asked: &Asked, period| asked.link(paths::Spend { period });
+            let choices = Choices::find(&mut db, asked, period, &DataStatus::from(&spend), address).await?;
             let completeness = choices::completeness_for(&person, completeness);
-            let reporting_currency = exchange::reporting_currency(&mut db).await?;
             let chart = chart::stack(&spend, step, series);
             drop(db);
             let lines = spend.lines();
-            let page = Page { layout, period, asked, spend, chart, tags, completeness, reporting_currency };
+            let page = Page { layout, period, choices, spend, chart, tags, completeness };
             compute::over(lines, move || respond::html(page)).await?
         }
     }
@@ -117,16 +106,12 @@ pub(super) async fn find(
 }
 
 /// `/spend?from=2026-01&to=2026-09`: where the form of a period leads. `/spend` is the latest month.
-pub async fn during(
-    _: paths::AnyPeriod,
-    CurrentUser(person): CurrentUser,
-    Query(pairs): Query<Vec<(String, String)>>,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-) -> Result {
+pub async fn during(_: paths::AnyPeriod, reading: Reading<Pairs>) -> Result {
+    let Reading { person, query: pairs, app, mut db, .. } = reading;
     if !pairs.iter().any(|(name, _)| matches!(name.as_str(), "from" | "to")) {
         let asked = Asked::read(pairs)?;
-        let Some((month, asked)) = default_month::latest(&mut db, &answers, asked, &person.viewer()).await?
+        let Some((month, asked)) =
+            default_month::latest(&mut db, &app.answers, asked, &person.viewer()).await?
         else {
             return Ok(respond::see_other(paths::Overview));
         };
@@ -162,7 +147,7 @@ impl Page {
 
     /// The only day that figures are of.
     fn day(&self) -> Option<NaiveDate> {
-        let mut of_days = self.asked.filters.iter().filter(|it| it.dimension == Grouping::Day);
+        let mut of_days = self.choices.asked.filters.iter().filter(|it| it.dimension == Grouping::Day);
         match (of_days.next(), of_days.next()) {
             (Some(filter), None) if !filter.leaves_out && filter.values.len() == 1 => {
                 filter.values[0].parse().ok()
@@ -174,22 +159,17 @@ impl Page {
     /// Another day of the same question, with its name.
     fn on(&self, day: Option<NaiveDate>) -> Option<(String, String)> {
         let day = day?;
-        let asked = self.asked.only(&Grouping::Day, Some(&day.to_string()));
+        let asked = self.choices.asked.only(&Grouping::Day, Some(&day.to_string()));
         let period = BillingMonth::of(day).into();
         Some((day.format("%B %-d").to_string(), asked.link(paths::Spend { period })))
     }
 
     /// The period, or the day, before and after.
     fn beside(&self) -> [(String, String); 2] {
-        let named = |period: Period| (period.name(), self.during(period));
-        let periods = [named(self.period.previous()), named(self.period.next())];
+        let periods = [self.period.previous(), self.period.next()].map(|it| self.choices.named(it));
         let Some(day) = self.day() else { return periods };
         let [before, after] = periods;
         [self.on(day.pred_opt()).unwrap_or(before), self.on(day.succ_opt()).unwrap_or(after)]
-    }
-
-    fn at(&self, asked: &Asked) -> String {
-        asked.link(paths::Spend { period: self.period })
     }
 
     /// Where the forms of the page lead, which carry the question themselves.
@@ -207,7 +187,7 @@ impl Page {
             sort: None,
             over: None,
             page: 1,
-            ..self.asked.clone()
+            ..self.choices.asked.clone()
         };
         asked.link(paths::Variance { period: self.period })
     }
@@ -218,12 +198,12 @@ impl Page {
     }
 
     fn by_commitment_status(&self) -> String {
-        self.at(&Asked { page: 1, ..self.asked.by(Grouping::CommitmentStatus) })
+        self.choices.at(&Asked { page: 1, ..self.choices.asked.by(Grouping::CommitmentStatus) })
     }
 
     /// A scenario of the same charges.
     fn scenario(&self) -> String {
-        self.asked.scenario(self.period)
+        self.choices.asked.scenario(self.period)
     }
 
     /// Where the period is compared with its invoices.
@@ -233,34 +213,11 @@ impl Page {
 
     /// The currency that was asked for, where the period has others only.
     fn absent_currency(&self) -> Option<&Currency> {
-        self.asked.currency.as_ref().filter(|_| !self.spend.other_currencies.is_empty())
+        self.choices.asked.currency.as_ref().filter(|_| !self.spend.other_currencies.is_empty())
     }
 
     fn of_all(&self) -> String {
-        self.at(&self.asked.find(None))
-    }
-
-    /// The same question for another period.
-    fn during(&self, period: Period) -> String {
-        let asked = Asked { page: 1, over: None, ..self.asked.clone() };
-        asked.link(paths::Spend { period })
-    }
-
-    /// Periods around this one that people ask for.
-    fn periods(&self) -> Vec<(String, String, bool)> {
-        let offered = self.period.around();
-        let choice = |period: Period| (period.name(), self.during(period), period == self.period);
-        offered.into_iter().map(choice).collect()
-    }
-
-    /// The same figures as a file.
-    fn file(&self, file: File) -> String {
-        let asked = Asked { page: 1, over: None, ..self.asked.clone() };
-        file.of(asked.link(paths::Spend { period: self.period }))
-    }
-
-    fn costs(&self) -> Vec<(String, String, bool)> {
-        choices::costs(&self.asked, |asked| self.at(asked))
+        self.choices.at(&self.choices.asked.find(None))
     }
 
     /// What one may group by, and the one that is shown: for a select.
@@ -276,34 +233,23 @@ impl Page {
         if self.period.is_one_month() || self.period.length() > MONTHS_OF_DAYS {
             return Vec::new();
         }
-        let (usual, current) = (usual_step(self.period), self.asked.over.unwrap_or(usual_step(self.period)));
+        let (usual, current) =
+            (usual_step(self.period), self.choices.asked.over.unwrap_or(usual_step(self.period)));
         let choice = |(label, step): (&str, Step)| {
             let over = Some(step).filter(|step| *step != usual);
-            (label.to_owned(), self.at(&self.asked.over(over)), step == current)
+            (label.to_owned(), self.choices.at(&self.choices.asked.over(over)), step == current)
         };
         [("Month", Step::Month), ("Day", Step::Day)].into_iter().map(choice).collect()
-    }
-
-    /// Each currency of the period alone, and all in one, where there are several.
-    fn currencies(&self) -> Vec<(String, String, bool)> {
-        let data_status = self.data_status();
-        choices::currencies(&self.asked, &data_status, self.reporting_currency.as_ref(), |asked| {
-            self.at(asked)
-        })
     }
 
     fn data_status(&self) -> DataStatus {
         DataStatus::from(&self.spend)
     }
 
-    fn chips(&self) -> Vec<(String, String)> {
-        self.asked.chips(|asked| self.at(asked))
-    }
-
     /// Where a group leads: what it is made of. Nowhere for what was folded, or names who pays.
     fn inside(&self, group: &Group) -> Option<String> {
         let narrowed = self.narrowed(group)?;
-        Some(self.at(&narrowed.by(finer(&narrowed, &self.asked.by))))
+        Some(self.choices.at(&narrowed.by(finer(&narrowed, &self.choices.asked.by))))
     }
 
     fn to_charges(&self, group: &Group) -> Option<String> {
@@ -312,7 +258,7 @@ impl Page {
 
     /// The charges of a group within a group.
     fn to_charges_inside(&self, group: &Group, inside: &Group) -> Option<String> {
-        let then = self.asked.then.as_ref().filter(|_| inside.is_value())?;
+        let then = self.choices.asked.then.as_ref().filter(|_| inside.is_value())?;
         Some(self.charges_of(self.narrowed(group)?.only(then, inside.key.as_deref())))
     }
 
@@ -330,15 +276,7 @@ impl Page {
     }
 
     fn narrowed(&self, group: &Group) -> Option<Asked> {
-        group.is_value().then(|| self.asked.only(&self.asked.by, group.key.as_deref()))
-    }
-
-    fn publishers(&self, is_provisional: bool) -> Vec<String> {
-        choices::publishers(&self.completeness, is_provisional)
-    }
-
-    fn may_import(&self) -> bool {
-        self.layout.may(Access::Finance)
+        group.is_value().then(|| self.choices.asked.only(&self.choices.asked.by, group.key.as_deref()))
     }
 }
 

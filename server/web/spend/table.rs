@@ -19,11 +19,11 @@ pub(super) fn is_of_first(asked: &Asked) -> bool {
 impl Page {
     pub(super) fn heads(&self) -> Vec<Head> {
         let currency = self.spend.currency.as_ref().map(ToString::to_string).unwrap_or_default();
-        let usual = if self.asked.by.is_time() { SortBy::Name } else { SortBy::Cost };
-        let head = table::heads(&self.asked, usual, |asked| self.at(asked));
+        let usual = if self.choices.asked.by.is_time() { SortBy::Name } else { SortBy::Cost };
+        let head = table::heads(&self.choices.asked, usual, |asked| self.choices.at(asked));
         let mut heads = vec![
-            head(SortBy::Name, self.asked.by.label()),
-            head(SortBy::Cost, format!("{} {currency}", self.asked.cost.label())),
+            head(SortBy::Name, self.choices.asked.by.label()),
+            head(SortBy::Cost, format!("{} {currency}", self.choices.asked.cost.label())),
             Head::plain("Share"),
         ];
         if self.has_hours() {
@@ -36,7 +36,7 @@ impl Page {
                 heads.push(Head::plain("Per on-prem GPU-hour"));
             }
         }
-        if !self.asked.by.is_time() {
+        if !self.choices.asked.by.is_time() {
             heads.push(head(SortBy::Previous, self.spend.compared.head(self.period)));
             heads.push(head(SortBy::Change, "Change".to_owned()));
         }
@@ -55,20 +55,21 @@ impl Page {
 
     /// Whether on-prem GPU-hours have a price: not where costs are billed, nor by day.
     pub(super) fn has_owned_prices(&self) -> bool {
-        let is_further_on =
-            self.spend.beyond > 0 && !self.asked.by.is_time() && self.spend.cost_per_owned_hour.is_some();
+        let is_further_on = self.spend.beyond > 0
+            && !self.choices.asked.by.is_time()
+            && self.spend.cost_per_owned_hour.is_some();
         is_further_on || self.spend.groups.iter().any(|group| group.cost_per_owned_hour.is_some())
     }
 
     /// The groups of this page of the table.
     pub(super) fn rows(&self) -> &[Group] {
-        table::page_of(&self.spend.groups, self.asked.page, PAGE)
+        table::page_of(&self.spend.groups, self.choices.asked.page, PAGE)
     }
 
     pub(super) fn pages(&self) -> Pages {
-        let first = Asked { page: 1, ..self.asked.clone() };
+        let first = Asked { page: 1, ..self.choices.asked.clone() };
         Pages::of(
-            self.asked.page,
+            self.choices.asked.page,
             (self.spend.groups.len() + self.spend.beyond) as u64,
             PAGE as u64,
             &first.link(paths::Spend { period: self.period }),

@@ -1,51 +1,39 @@
 //! `/chargeback/2026-09`: what every team is charged in a period, and what nobody is.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::State;
 
+use super::super::choices::{self, Choices};
 use super::super::csv::{self, InCurrency};
 use super::super::error::Result;
-use super::super::extract::{CurrentUser, Db, Query};
+use super::super::extract::{Pairs, Reading};
 use super::super::format::{File, Format};
 use super::super::layout::Layout;
 use super::super::question::Asked;
 use super::super::table::{self, Head};
-use super::super::{Access, choices, filters, paths, respond};
+use super::super::{Access, filters, paths, respond};
 use crate::accounts::Viewer;
-use crate::exchange;
-use crate::money::Currency;
 use crate::period::Period;
-use crate::report::{self, Answers, Chargeback, Completeness, Filter, Grouping, SortBy, TeamLine};
+use crate::report::{self, Chargeback, Completeness, Filter, Grouping, SortBy, TeamLine};
 
 #[derive(Template)]
 #[template(path = "teams/chargeback.html")]
 struct Page {
     layout: Layout,
     period: Period,
-    asked: Asked,
+    choices: Choices,
     it: Chargeback,
     completeness: Vec<Completeness>,
     /// Whether the viewer sees all teams.
     is_everything: bool,
     has_teams: bool,
-    reporting_currency: Option<Currency>,
 }
 
-pub async fn show(
-    path: paths::Chargeback,
-    format: Format,
-    layout: Layout,
-    CurrentUser(person): CurrentUser,
-    Query(pairs): Query<Vec<(String, String)>>,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-) -> Result {
+pub async fn show(path: paths::Chargeback, format: Format, reading: Reading<Pairs>) -> Result {
+    let Reading { layout, person, query: pairs, app, mut db, .. } = reading;
     let period = path.period;
-    let mut asked = Asked::read_only(pairs, "cost currency in sequence sort")?;
+    let asked = Asked::read_only(pairs, "cost currency in sequence sort")?;
     let question = asked.question(period, person.viewer());
-    let it = report::chargeback(&mut db, &answers, &question).await?;
+    let it = report::chargeback(&mut db, &app.answers, &question).await?;
     match format {
         Format::Json => respond::json(&it),
         Format::Csv => {
@@ -54,68 +42,26 @@ pub async fn show(
             csv::answer(&format!("chargeback-{period}"), &lines)
         }
         Format::Html => {
-            choices::keep_currency(&mut asked, &it.whole.data_status);
+            let address = |asked: &Asked, period| asked.link(paths::Chargeback { period });
+            let choices = Choices::find(&mut db, asked, period, &it.whole.data_status, address).await?;
             let sequence = it.whole.data_status.sequence;
-            let completeness = answers.completeness(&mut db, period, &question.viewer, sequence).await?;
+            let completeness = app.answers.completeness(&mut db, period, &question.viewer, sequence).await?;
             let completeness = choices::completeness_for(&person, completeness);
-            let reporting_currency = exchange::reporting_currency(&mut db).await?;
-            let has_teams = answers.configuration(&mut db, sequence).await?.has_teams();
+            let has_teams = app.answers.configuration(&mut db, sequence).await?.has_teams();
             let is_everything = question.viewer == Viewer::Everything;
-            respond::html(Page {
-                layout,
-                period,
-                asked,
-                it,
-                completeness,
-                is_everything,
-                has_teams,
-                reporting_currency,
-            })
+            respond::html(Page { layout, period, choices, it, completeness, is_everything, has_teams })
         }
     }
 }
 
 impl Page {
-    fn at(&self, asked: &Asked) -> String {
-        asked.link(paths::Chargeback { period: self.period })
-    }
-
-    fn during(&self, period: Period) -> (String, String) {
-        (period.name(), self.asked.link(paths::Chargeback { period }))
-    }
-
-    fn periods(&self) -> Vec<choices::Choice> {
-        choices::periods(self.period, |period| self.during(period).1)
-    }
-
-    fn file(&self, file: File) -> String {
-        file.of(self.asked.link(paths::Chargeback { period: self.period }))
-    }
-
-    fn costs(&self) -> Vec<choices::Choice> {
-        choices::costs(&self.asked, |asked| self.at(asked))
-    }
-
-    fn currencies(&self) -> Vec<choices::Choice> {
-        choices::currencies(
-            &self.asked,
-            &self.it.whole.data_status,
-            self.reporting_currency.as_ref(),
-            |asked| self.at(asked),
-        )
-    }
-
-    fn publishers(&self, is_provisional: bool) -> Vec<String> {
-        choices::publishers(&self.completeness, is_provisional)
-    }
-
     fn against(&self) -> String {
         self.it.whole.data_status.compared.against(self.period)
     }
 
     /// What a line is about: the page of a team, of what is unallocated its charges by service.
     fn to_line(&self, line: &TeamLine) -> String {
-        let asked = Asked { sort: None, ..self.asked.clone() };
+        let asked = Asked { sort: None, ..self.choices.asked.clone() };
         if let Some(team) = &line.team {
             return asked.link(paths::Team { team: team.clone(), period: self.period });
         }
@@ -124,13 +70,13 @@ impl Page {
     }
 
     fn variance(&self) -> String {
-        Asked { sort: None, ..self.asked.clone() }.link(paths::Variance { period: self.period })
+        Asked { sort: None, ..self.choices.asked.clone() }.link(paths::Variance { period: self.period })
     }
 
     fn heads(&self) -> Vec<Head> {
         let currency =
             self.it.whole.data_status.currency.as_ref().map(ToString::to_string).unwrap_or_default();
-        let head = table::heads(&self.asked, SortBy::Cost, |asked| self.at(asked));
+        let head = table::heads(&self.choices.asked, SortBy::Cost, |asked| self.choices.at(asked));
         let mut heads = vec![
             head(SortBy::Name, "Team".to_owned()),
             Head::plain("Direct"),
@@ -156,10 +102,6 @@ impl Page {
 
     fn has_owned(&self) -> bool {
         self.it.teams.iter().any(|line| !line.figures.owned_hours.is_zero())
-    }
-
-    fn may_import(&self) -> bool {
-        self.layout.may(Access::Finance)
     }
 }
 

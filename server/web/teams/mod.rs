@@ -5,24 +5,20 @@ mod file;
 pub mod latest;
 pub mod statement;
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::State;
 use sqlx::PgConnection;
 
+use super::choices::{self, Choices};
 use super::error::Result;
-use super::extract::{CurrentUser, Db, Query};
+use super::extract::{Pairs, Reading};
 use super::format::{File, Format};
 use super::layout::Layout;
 use super::question::Asked;
 use super::spend::chart;
-use super::{Access, Error, choices, experiments, filters, paths, respond};
+use super::{Access, Error, experiments, filters, paths, respond};
 use crate::accounts::Viewer;
 use crate::chart::Stack;
-use crate::exchange;
 use crate::ledger;
-use crate::money::Currency;
 use crate::period::Period;
 use crate::report::{
     self, Answers, Breakdown, Filter, Group, Grouping, Movement, SeenTeam, SharedMovement, Step, TeamName,
@@ -37,35 +33,28 @@ const TAKES: &str = "cost currency in sequence";
 struct Page {
     layout: Layout,
     period: Period,
-    asked: Asked,
+    choices: Choices,
     it: TeamReport,
     chart: Stack,
-    reporting_currency: Option<Currency>,
 }
 
-pub async fn show(
-    path: paths::Team,
-    format: Format,
-    layout: Layout,
-    CurrentUser(person): CurrentUser,
-    Query(pairs): Query<Vec<(String, String)>>,
-    State(answers): State<Arc<Answers>>,
-    mut db: Db,
-) -> Result {
+pub async fn show(path: paths::Team, format: Format, reading: Reading<Pairs>) -> Result {
+    let Reading { layout, person, query: pairs, app, mut db, .. } = reading;
     let period = path.period;
-    let mut asked = Asked::read_only(pairs, TAKES)?;
+    let asked = Asked::read_only(pairs, TAKES)?;
     let question = asked.question(period, person.viewer());
-    let who = seen(&mut db, &answers, &question.viewer, &path.team, period, asked.sequence).await?;
-    let mut it = Box::pin(report::team_report(&mut db, &answers, who, &question)).await?;
+    let who = seen(&mut db, &app.answers, &question.viewer, &path.team, period, asked.sequence).await?;
+    let mut it = Box::pin(report::team_report(&mut db, &app.answers, who, &question)).await?;
     it.completeness = choices::completeness_for(&person, it.completeness);
     match format {
         Format::Json => respond::json(&it),
         Format::Csv => file::csv(&it),
         Format::Html => {
-            choices::keep_currency(&mut asked, &it.data_status);
-            let reporting_currency = exchange::reporting_currency(&mut db).await?;
+            let team = it.who.team.clone();
+            let address = move |asked: &Asked, period| asked.link(paths::Team { team: team.clone(), period });
+            let choices = Choices::find(&mut db, asked, period, &it.data_status, address).await?;
             let chart = over_time(&it);
-            respond::html(Page { layout, period, asked, it, chart, reporting_currency })
+            respond::html(Page { layout, period, choices, it, chart })
         }
     }
 }
@@ -98,28 +87,12 @@ fn over_time(it: &TeamReport) -> Stack {
 }
 
 impl Page {
-    fn at(&self, asked: &Asked) -> String {
-        asked.link(self.path(self.period))
-    }
-
-    fn path(&self, period: Period) -> paths::Team {
-        paths::Team { team: self.it.who.team.clone(), period }
-    }
-
-    fn during(&self, period: Period) -> (String, String) {
-        (period.name(), self.asked.link(self.path(period)))
-    }
-
-    fn periods(&self) -> Vec<choices::Choice> {
-        choices::periods(self.period, |period| self.during(period).1)
-    }
-
     fn all_teams(&self) -> String {
-        self.asked.link(paths::Chargeback { period: self.period })
+        self.choices.asked.link(paths::Chargeback { period: self.period })
     }
 
     fn to_team(&self, team: &str) -> String {
-        self.asked.link(paths::Team { team: team.to_owned(), period: self.period })
+        self.choices.asked.link(paths::Team { team: team.to_owned(), period: self.period })
     }
 
     fn inside(&self, group: &Group) -> Option<&TeamName> {
@@ -128,25 +101,7 @@ impl Page {
 
     fn statement(&self) -> String {
         let team = self.it.who.team.clone();
-        self.asked.link(paths::Statement { team, period: self.period })
-    }
-
-    fn file(&self, file: File) -> String {
-        file.of(self.asked.link(self.path(self.period)))
-    }
-
-    fn costs(&self) -> Vec<choices::Choice> {
-        choices::costs(&self.asked, |asked| self.at(asked))
-    }
-
-    fn currencies(&self) -> Vec<choices::Choice> {
-        choices::currencies(&self.asked, &self.it.data_status, self.reporting_currency.as_ref(), |asked| {
-            self.at(asked)
-        })
-    }
-
-    fn publishers(&self, is_provisional: bool) -> Vec<String> {
-        choices::publishers(&self.it.completeness, is_provisional)
+        self.choices.asked.link(paths::Statement { team, period: self.period })
     }
 
     fn against(&self) -> String {
@@ -171,14 +126,10 @@ impl Page {
         !self.it.owned_hours.is_zero()
     }
 
-    fn may_import(&self) -> bool {
-        self.layout.may(Access::Finance)
-    }
-
     /// What the team is charged, as pages of spend ask for it.
     fn of_team(&self) -> Asked {
         let filters = vec![Filter::keep(Grouping::Team, self.it.who.handles())];
-        Asked { filters, ..self.asked.clone() }
+        Asked { filters, ..self.choices.asked.clone() }
     }
 
     fn spend(&self) -> String {

@@ -1,24 +1,21 @@
 //! `/teams/vision/2026-09/statement`: what a team is charged, in cents that add up, to be printed.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::State;
 
+use super::super::choices::{self, Choices};
 use super::super::csv;
 use super::super::error::Result;
-use super::super::extract::{CurrentUser, Db, Query};
+use super::super::extract::{Pairs, Reading};
 use super::super::format::{File, Format};
 use super::super::layout::Layout;
 use super::super::question::Asked;
-use super::super::{Access, choices, filters, paths, respond};
+use super::super::{Access, filters, paths, respond};
 use super::{TAKES, seen};
-use crate::config::{BaseUrl, Settings};
-use crate::exchange;
-use crate::money::{Currency, Decimal};
+use crate::config::BaseUrl;
+use crate::money::Decimal;
 use crate::period::Period;
 use crate::report::{
-    self, Answers, Cause, Restated, StatedLine, StatedPart, Statement, TeamStatement, Weighed, stated_until,
+    self, Cause, Restated, StatedLine, StatedPart, Statement, TeamStatement, Weighed, stated_until,
 };
 
 /// What restated a month is named so many times.
@@ -29,72 +26,50 @@ const CAUSES: usize = 3;
 struct Page {
     layout: Layout,
     period: Period,
-    asked: Asked,
+    choices: Choices,
     it: Statement,
     /// Where people reach the server: paper leads nowhere by itself.
     server: BaseUrl,
-    reporting_currency: Option<Currency>,
 }
 
-pub async fn show(
-    path: paths::Statement,
-    format: Format,
-    layout: Layout,
-    CurrentUser(person): CurrentUser,
-    Query(pairs): Query<Vec<(String, String)>>,
-    State(answers): State<Arc<Answers>>,
-    State(settings): State<Arc<Settings>>,
-    mut db: Db,
-) -> Result {
+pub async fn show(path: paths::Statement, format: Format, reading: Reading<Pairs>) -> Result {
+    let Reading { layout, person, query: pairs, app, mut db, .. } = reading;
     let period = path.period;
-    let mut asked = Asked::read_only(pairs, TAKES)?;
+    let asked = Asked::read_only(pairs, TAKES)?;
     let question = asked.question(period, person.viewer());
-    let who = seen(&mut db, &answers, &question.viewer, &path.team, period, asked.sequence).await?;
-    let mut it = report::statement(&mut db, &answers, who, &question).await?;
+    let who = seen(&mut db, &app.answers, &question.viewer, &path.team, period, asked.sequence).await?;
+    let mut it = report::statement(&mut db, &app.answers, who, &question).await?;
     it.completeness = choices::completeness_for(&person, it.completeness);
     match format {
         Format::Json => respond::json(&it),
         Format::Csv => csv::answer(&format!("statement-{}-{period}", it.who.team), &lines(&it)),
         Format::Html => {
-            choices::keep_currency(&mut asked, &it.data_status);
-            let reporting_currency = exchange::reporting_currency(&mut db).await?;
-            let server = settings.base_url();
-            respond::html(Page { layout, period, asked, it, server, reporting_currency })
+            let team = it.who.team.clone();
+            let address =
+                move |asked: &Asked, period| asked.link(paths::Statement { team: team.clone(), period });
+            let choices = Choices::find(&mut db, asked, period, &it.data_status, address).await?;
+            let server = app.settings.base_url();
+            respond::html(Page { layout, period, choices, it, server })
         }
     }
 }
 
 impl Page {
-    fn at(&self, asked: &Asked) -> String {
-        asked.link(self.path(self.period))
-    }
-
-    fn path(&self, period: Period) -> paths::Statement {
-        paths::Statement { team: self.it.who.team.clone(), period }
-    }
-
-    fn during(&self, period: Period) -> (String, String) {
-        (period.name(), self.asked.link(self.path(period)))
-    }
-
-    fn periods(&self) -> Vec<choices::Choice> {
-        choices::periods(self.period, |period| self.during(period).1)
-    }
-
     fn team(&self) -> String {
         let path = paths::Team { team: self.it.who.team.clone(), period: self.period };
-        self.asked.link(path)
+        self.choices.asked.link(path)
     }
 
     fn all_teams(&self) -> String {
-        self.asked.link(paths::Chargeback { period: self.period })
+        self.choices.asked.link(paths::Chargeback { period: self.period })
     }
 
     /// The statement of a month as it was when its bills were final.
     fn as_of_month(&self, it: &Restated) -> String {
-        let period = it.month.into();
-        let currency = self.it.data_status.currency.clone().filter(|_| self.asked.convert_into.is_none());
-        Asked { sequence: Some(it.sequence), currency, ..self.asked.clone() }.link(self.path(period))
+        let path = paths::Statement { team: self.it.who.team.clone(), period: it.month.into() };
+        let currency =
+            self.it.data_status.currency.clone().filter(|_| self.choices.asked.convert_into.is_none());
+        Asked { sequence: Some(it.sequence), currency, ..self.choices.asked.clone() }.link(path)
     }
 
     /// Where one sees more of what restated it.
@@ -106,25 +81,7 @@ impl Page {
 
     /// This statement as it is now, whatever comes later.
     fn as_of(&self) -> String {
-        self.at(&Asked { sequence: Some(self.it.data_status.sequence), ..self.asked.clone() })
-    }
-
-    fn file(&self, file: File) -> String {
-        file.of(self.asked.link(self.path(self.period)))
-    }
-
-    fn costs(&self) -> Vec<choices::Choice> {
-        choices::costs(&self.asked, |asked| self.at(asked))
-    }
-
-    fn currencies(&self) -> Vec<choices::Choice> {
-        choices::currencies(&self.asked, &self.it.data_status, self.reporting_currency.as_ref(), |asked| {
-            self.at(asked)
-        })
-    }
-
-    fn publishers(&self, is_provisional: bool) -> Vec<String> {
-        choices::publishers(&self.it.completeness, is_provisional)
+        self.choices.at(&Asked { sequence: Some(self.it.data_status.sequence), ..self.choices.asked.clone() })
     }
 
     fn stated_until(&self) -> Option<chrono::NaiveDate> {

@@ -1,20 +1,17 @@
 //! A file of prices: what it would change is shown before anything is changed.
 
 use crate::changes::{self, Document as _, Outcome};
-use axum::extract::State;
 use chrono::NaiveDate;
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgConnection;
 
 use super::super::to_change;
 use super::Page;
 use super::typed::Typed;
-use crate::audit::Actor;
 use crate::compute::compute;
 use crate::price_catalogue::read::{self, About, LONGEST, is_long};
 use crate::price_catalogue::{self, Edit, Entries, Report};
 use crate::web::error::{Error, Result};
-use crate::web::extract::{Now, Upload};
-use crate::web::layout::Layout;
+use crate::web::extract::{Sending, Upload};
 use crate::web::{paths, respond};
 
 /// A catalogue of the largest cloud with all its regions has some 20 MB.
@@ -105,23 +102,17 @@ impl Sent {
 
 /// Reads a file and shows what it would change; nothing is changed yet. Nobody holds a connection while it arrives, or is
 /// read.
-pub async fn load(
-    _: paths::PricesFile,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    State(pool): State<PgPool>,
-    upload: Upload,
-) -> Result {
+pub async fn load(_: paths::PricesFile, sending: Sending, upload: Upload) -> Result {
+    let Sending { now, layout, by, app, .. } = sending;
     let today = now.date_naive();
     let sent = Sent::receive(upload).await?;
-    let entries = entries(&mut *pool.acquire().await?).await?;
+    let entries = entries(&mut *app.db.acquire().await?).await?;
     let (name, found) = compute(move || {
         let found = sent.edits(&entries, today);
         (sent.name, found)
     })
     .await?;
-    let mut db = pool.acquire().await?;
+    let mut db = app.db.acquire().await?;
     let refused = match found {
         Ok((edits, report)) => {
             let prices =

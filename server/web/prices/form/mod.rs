@@ -10,13 +10,13 @@ use sqlx::PgConnection;
 
 use super::{described, right, words};
 use crate::accelerator;
-use crate::audit::{Act, Actor};
+use crate::audit::Act;
 use crate::changes::{Outcome, Right};
 use crate::price_catalogue::{self, Edit, Entries};
 use crate::price_catalogue::{Listed, Mark, Paid, Price, Tier};
 use crate::web::changes::{Why, reason};
 use crate::web::error::{Error, Result};
-use crate::web::extract::{Db, Form, Now, Query};
+use crate::web::extract::{Db, Form, Now, Query, Writing};
 use crate::web::form::Fields;
 use crate::web::layout::Layout;
 use crate::web::{filters, paths, respond};
@@ -115,14 +115,8 @@ pub async fn new(_: paths::NewPrice, Now(now): Now, layout: Layout, mut db: Db) 
     respond::html(Page::new(layout, None, fields))
 }
 
-pub async fn create(
-    _: paths::NewPrice,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    mut db: Db,
-    Form(typed): Form<Typed>,
-) -> Result {
+pub async fn create(_: paths::NewPrice, writing: Writing, Form(typed): Form<Typed>) -> Result {
+    let Writing { now, layout, by, mut db, .. } = writing;
     save(layout, &mut db, None, &typed, by.at(now)).await
 }
 
@@ -134,14 +128,8 @@ pub async fn edit(path: paths::PriceOffer, Now(now): Now, layout: Layout, mut db
     respond::html(Page { marks, ..Page::new(layout, Some(listed), fields) })
 }
 
-pub async fn change(
-    path: paths::PriceOffer,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
-    mut db: Db,
-    Form(typed): Form<Typed>,
-) -> Result {
+pub async fn change(path: paths::PriceOffer, writing: Writing, Form(typed): Form<Typed>) -> Result {
+    let Writing { now, layout, by, mut db, .. } = writing;
     save(layout, &mut db, Some(&path.offer), &typed, by.at(now)).await
 }
 
@@ -224,13 +212,11 @@ pub struct AsOf {
 
 pub async fn remove(
     path: paths::PriceRemove,
-    Now(now): Now,
-    layout: Layout,
-    by: Actor,
     Query(as_of): Query<AsOf>,
-    mut db: Db,
+    writing: Writing,
     Form(why): Form<Why>,
 ) -> Result {
+    let Writing { now, layout, by, mut db, .. } = writing;
     let reason = why.reason()?;
     let seen = Seen::find(&mut db, as_of.revision).await?;
     let listed = seen.listed(&path.offer)?;

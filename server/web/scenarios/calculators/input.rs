@@ -1,12 +1,16 @@
 //! What a calculator asks for, and what was entered.
 
 use std::fmt::Write as _;
+use std::sync::LazyLock;
+
+use csv::StringRecord;
 
 use super::super::super::error::{Error, Result};
 use super::super::super::form;
 use super::super::super::words::stated;
 use super::super::field;
 use super::super::prices::Exchange;
+use super::takes::Takes;
 use crate::accelerator;
 use crate::economics::check::{Finding, Findings};
 use crate::economics::comparison::SHIPPED;
@@ -19,6 +23,13 @@ const CURRENCY: &str = "currency";
 
 /// The currency that the amounts of a form are in: where another one is asked for, they are converted.
 const WAS: &str = "was";
+
+/// A line a field; the currency of what is entered is the last of each calculator that asks for amounts.
+static LINES: LazyLock<Vec<StringRecord>> = LazyLock::new(|| {
+    let mut lines = csv::Reader::from_reader(include_bytes!("inputs.csv").as_slice());
+    // The file is a part of the program; a test reads all of it.
+    lines.records().filter_map(Result::ok).collect()
+});
 
 /// Digits of an amount that was converted.
 const DIGITS: u32 = 6;
@@ -36,39 +47,19 @@ pub(super) struct Input {
     pub(super) hint: &'static str,
 }
 
-#[derive(Clone, Copy)]
-pub(super) enum Takes {
-    Number,
-    /// Of what is rented: more than 0.
-    Price,
-    NumberOrNone,
-    /// A share of 1.
-    Percent,
-    Whole,
-    Text,
-    OneOf(&'static [(&'static str, &'static str)]),
-    /// A model of the catalog of accelerators, of those that this holds of.
-    Accelerator(fn(&str) -> bool),
-    Currency,
-}
-
-pub(super) fn input(
-    name: &'static str,
-    label: &'static str,
-    takes: Takes,
-    unit: &'static str,
-    begins: &'static str,
-    hint: &'static str,
-) -> Input {
-    Input { name, label, takes, unit, begins, hint }
-}
-
-/// The currency of what is entered: the last field of each calculator.
-pub(super) fn currency() -> Input {
-    input(CURRENCY, "Currency", Takes::Currency, "", "USD", "Changing it converts all amounts.")
-}
-
 impl Input {
+    /// What a calculator asks for, as `inputs.csv` says it, in that order.
+    pub(super) fn of(calculator: &str) -> Vec<Self> {
+        LINES.iter().filter(|line| &line[0] == calculator).filter_map(Self::read).collect()
+    }
+
+    fn read(line: &'static StringRecord) -> Option<Self> {
+        let &[_, name, label, takes, unit, begins, hint] = line.iter().collect::<Vec<_>>().as_slice() else {
+            return None;
+        };
+        Some(Self { name, label, takes: Takes::called(takes)?, unit, begins, hint })
+    }
+
     /// An id that no selector takes for something else.
     pub(super) fn id(&self) -> String {
         self.name.replace('.', "-")

@@ -7,6 +7,7 @@ mod input;
 mod models;
 mod other_chips;
 mod renting;
+mod takes;
 
 use std::sync::LazyLock;
 
@@ -16,7 +17,7 @@ use serde::{Serialize, Serializer};
 
 use super::super::csv;
 use super::super::error::{Error, Result};
-use super::super::extract::{Db, Now, Query};
+use super::super::extract::{Pairs, Reading};
 use super::super::format::File;
 use super::super::layout::Layout;
 use super::super::words::{number, term};
@@ -27,7 +28,8 @@ use crate::compute::compute;
 use crate::economics::check::{Finding, Refused};
 use crate::economics::figure::{Figure, Term};
 use crate::money::Currency;
-use input::{Input, Takes, Values};
+use input::{Input, Values};
+use takes::Takes;
 
 /// One question.
 struct Calculator {
@@ -101,14 +103,8 @@ pub async fn index(_: paths::Calculators, layout: Layout) -> Result {
     respond::html(Index { layout, calculators: &CALCULATORS })
 }
 
-pub async fn show(
-    path: paths::Calculator,
-    file: Option<File>,
-    Now(now): Now,
-    layout: Layout,
-    Query(pairs): Query<Vec<(String, String)>>,
-    mut db: Db,
-) -> Result {
+pub async fn show(path: paths::Calculator, file: Option<File>, reading: Reading<Pairs>) -> Result {
+    let Reading { now, layout, query: pairs, mut db, .. } = reading;
     let handle = &path.calculator;
     let calculator = CALCULATORS.iter().find(|it| it.handle == handle).ok_or(Error::NotFound)?;
     let mut values =

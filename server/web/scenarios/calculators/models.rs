@@ -1,8 +1,7 @@
 //! What a model takes: memory, tokens, vectors.
 
-use super::input::{Input, Takes, Values, currency, input};
+use super::input::{Input, Values};
 use super::{Answered, Calculator, Row};
-use crate::accelerator;
 use crate::economics::check::{self, Refused};
 use crate::economics::figure::Unit;
 use crate::economics::memory::{Fit, Precision};
@@ -10,7 +9,7 @@ use crate::economics::serving::{Interface, Lifetime, Serving};
 use crate::economics::vector_search::{Numbers, Rule, Vectors};
 use crate::money::Decimal;
 
-const PRECISIONS: &[(&str, &str)] = &[
+pub(super) const PRECISIONS: &[(&str, &str)] = &[
     ("fp32", "FP32"),
     ("half", "FP16 or BF16"),
     ("fp8", "FP8"),
@@ -18,9 +17,9 @@ const PRECISIONS: &[(&str, &str)] = &[
     ("fp4", "FP4"),
     ("int4", "INT4"),
 ];
-const NUMBERS: &[(&str, &str)] =
+pub(super) const NUMBERS: &[(&str, &str)] =
     &[("fp32", "32 bits"), ("fp16", "16 bits"), ("int8", "8 bits"), ("binary", "1 bit")];
-const RULES: &[(&str, &str)] =
+pub(super) const RULES: &[(&str, &str)] =
     &[("half", "vectors plus 50%"), ("graph", "vectors plus a graph of neighbors")];
 
 pub(super) fn calculators() -> Vec<Calculator> {
@@ -29,74 +28,37 @@ pub(super) fn calculators() -> Vec<Calculator> {
             handle: "memory",
             name: "Does a model fit, and for how many users?",
             about: "Weights and KV cache compared with the memory of the GPUs.",
-            inputs: memory_inputs(),
+            inputs: Input::of("memory"),
             answer: memory,
         },
         Calculator {
             handle: "tokens",
             name: "What do a million tokens cost on your own GPUs?",
             about: "From throughput and the share of hours in which they are busy.",
-            inputs: tokens_inputs(),
+            inputs: Input::of("tokens"),
             answer: tokens,
         },
         Calculator {
             handle: "interface",
             name: "From which volume on does serving oneself cost less than paying by the token?",
             about: "GPUs have a fixed cost; an API is paid per token.",
-            inputs: interface_inputs(),
+            inputs: Input::of("interface"),
             answer: interface,
         },
         Calculator {
             handle: "overtaking",
             name: "When does serving cost more than training?",
             about: "Training is paid once, serving every month.",
-            inputs: overtaking_inputs(),
+            inputs: Input::of("overtaking"),
             answer: overtaking,
         },
         Calculator {
             handle: "vectors",
             name: "What does the memory of a retrieval index cost?",
             about: "Vectors held in memory, compared with a managed service.",
-            inputs: vectors_inputs(),
+            inputs: Input::of("vectors"),
             answer: vectors,
         },
-    ]
-}
-
-fn memory_inputs() -> Vec<Input> {
-    vec![
-        input("parameters", "Parameters", Takes::Number, "billions", "70", ""),
-        input("weights", "Weights", Takes::OneOf(PRECISIONS), "", "half", ""),
-        input("cache", "KV cache", Takes::OneOf(PRECISIONS), "", "half", ""),
-        input(
-            "accelerator",
-            "GPU",
-            Takes::Accelerator(|id| accelerator::model(id).is_some_and(|it| it.memory_gb.is_some())),
-            "",
-            "nvidia-h100-sxm",
-            "",
-        ),
-        input("gpus", "GPUs that hold the model", Takes::Whole, "", "4", ""),
-        input("tokens", "Tokens in memory", Takes::Whole, "", "400000", "Users × tokens of each context."),
-        input(
-            "layers",
-            "Layers",
-            Takes::Whole,
-            "",
-            "80",
-            "These three are of Llama 70B. See the model’s configuration.",
-        ),
-        input("key_value_heads", "KV heads", Takes::Whole, "", "8", ""),
-        input("head_size", "Head size", Takes::Whole, "", "128", ""),
-        input("activations", "Other memory", Takes::Number, "GB", "0", "Activations and buffers."),
-        input(
-            "usable",
-            "Memory per GPU",
-            Takes::NumberOrNone,
-            "GB",
-            "",
-            "Leave empty for the catalog value. A measured value is better.",
-        ),
     ]
 }
 
@@ -146,40 +108,6 @@ fn memory(values: &Values<'_>) -> Result<Answered, Refused> {
     Ok(Answered { sentence, figures, warnings: found.warnings })
 }
 
-fn tokens_inputs() -> Vec<Input> {
-    vec![
-        input("price", "Price of a GPU", Takes::Price, "MONEY per hour", "2.00", ""),
-        input("gpus", "GPUs", Takes::Whole, "", "1", ""),
-        input(
-            "output_rate",
-            "Output speed",
-            Takes::Number,
-            "tokens per second, all GPUs",
-            "85",
-            "Measured with all requests at once.",
-        ),
-        input(
-            "input_rate",
-            "Input speed",
-            Takes::NumberOrNone,
-            "tokens per second, all GPUs",
-            "",
-            "Leave empty to ignore prompts.",
-        ),
-        input("duty", "Busy", Takes::Percent, "% of the paid hours", "45", ""),
-        input(
-            "off_hours",
-            "Runs only",
-            Takes::NumberOrNone,
-            "hours a month",
-            "",
-            "If it is off while there are no requests.",
-        ),
-        input("off_tokens", "Output while running", Takes::Number, "tokens a month", "10000000", ""),
-        currency(),
-    ]
-}
-
 fn tokens(values: &Values<'_>) -> Result<Answered, Refused> {
     let asked = Serving {
         price: values.number("price"),
@@ -200,22 +128,6 @@ fn tokens(values: &Values<'_>) -> Result<Answered, Refused> {
     })
 }
 
-fn interface_inputs() -> Vec<Input> {
-    vec![
-        input("price", "Price of the API", Takes::Number, "MONEY per million tokens", "0.90", ""),
-        input("fixed", "Cost of self-hosting", Takes::Number, "MONEY a month", "20000", "Fixed: the GPUs."),
-        input(
-            "variable",
-            "Additional cost of self-hosting",
-            Takes::Number,
-            "MONEY per million tokens",
-            "0",
-            "",
-        ),
-        currency(),
-    ]
-}
-
 fn interface(values: &Values<'_>) -> Result<Answered, Refused> {
     let found = Interface {
         price: values.number("price"),
@@ -232,15 +144,6 @@ fn interface(values: &Values<'_>) -> Result<Answered, Refused> {
         }
     };
     Ok(Answered { sentence, figures: vec![found.into()], warnings: Vec::new() })
-}
-
-fn overtaking_inputs() -> Vec<Input> {
-    vec![
-        input("training", "Training cost", Takes::Number, "MONEY once", "50000", ""),
-        input("serving", "Serving cost", Takes::Number, "MONEY a month", "20000", ""),
-        input("months", "Period", Takes::Whole, "months", "12", ""),
-        currency(),
-    ]
 }
 
 fn overtaking(values: &Values<'_>) -> Result<Answered, Refused> {
@@ -260,33 +163,6 @@ fn overtaking(values: &Values<'_>) -> Result<Answered, Refused> {
     };
     let figures = [found.months, found.served, found.share].map(Row::from).into();
     Ok(Answered { sentence, figures, warnings: Vec::new() })
-}
-
-fn vectors_inputs() -> Vec<Input> {
-    vec![
-        input("vectors", "Vectors", Takes::Whole, "", "1000000", ""),
-        input("dimensions", "Dimensions", Takes::Whole, "", "1536", ""),
-        input("numbers", "Precision", Takes::OneOf(NUMBERS), "", "fp32", ""),
-        input(
-            "rule.by",
-            "Memory estimate",
-            Takes::OneOf(RULES),
-            "",
-            "half",
-            "Rules of Qdrant (+50%) and ScyllaDB (graph).",
-        ),
-        input("rule.neighbors", "Neighbors per vector", Takes::Whole, "", "16", "Used with a graph."),
-        input(
-            "price",
-            "Price of memory",
-            Takes::Number,
-            "MONEY per GB and hour",
-            "0.004237",
-            "Default of OpenCost.",
-        ),
-        input("managed", "Price of a managed service", Takes::NumberOrNone, "MONEY a month", "", ""),
-        currency(),
-    ]
 }
 
 fn vectors(values: &Values<'_>) -> Result<Answered, Refused> {

@@ -1,6 +1,6 @@
 //! Other chips: what porting amounts to, what a unit of work costs on each, and what staying costs.
 
-use super::input::{Input, Takes, Values, currency, input};
+use super::input::{Input, Values};
 use super::{Answered, Calculator, Row};
 use crate::accelerator;
 use crate::economics::check::Refused;
@@ -10,7 +10,7 @@ use crate::economics::silicon::Porting;
 use crate::economics::work_unit::{Basis, Offer, Performance, Ranked, rank};
 use crate::money::Decimal;
 
-const BASES: &[(&str, &str)] = &[
+pub(super) const BASES: &[(&str, &str)] = &[
     ("own", "your own benchmark"),
     ("half", "dense 16-bit operations, from data sheets"),
     ("fp8", "dense FP8 operations, from data sheets"),
@@ -23,47 +23,23 @@ pub(super) fn calculators() -> Vec<Calculator> {
             handle: "work",
             name: "Which of two GPUs does the same work for less?",
             about: "The cheaper GPU per hour can cost more for the same work.",
-            inputs: work_inputs(),
+            inputs: Input::of("work"),
             answer: work,
         },
         Calculator {
             handle: "porting",
             name: "When does porting to a cloud’s own chips pay back?",
             about: "Porting takes engineers, can fail, and both run for a while.",
-            inputs: porting_inputs(),
+            inputs: Input::of("porting"),
             answer: porting,
         },
         Calculator {
             handle: "lock-in",
             name: "What does keeping your machines cost?",
             about: "The extra cost of the work compared with the best hardware sold in each quarter.",
-            inputs: lock_in_inputs(),
+            inputs: Input::of("lock-in"),
             answer: lock_in,
         },
-    ]
-}
-
-fn is_specified(id: &str) -> bool {
-    accelerator::specification(id).is_some_and(|it| it.half.is_some())
-}
-
-fn work_inputs() -> Vec<Input> {
-    vec![
-        input("basis", "Compared by", Takes::OneOf(BASES), "", "half", "Your own benchmark is best."),
-        input("a", "First GPU", Takes::Accelerator(is_specified), "", "nvidia-h100-sxm", ""),
-        input("offers.0.price", "Price", Takes::Price, "MONEY per GPU-hour", "6.88", ""),
-        input(
-            "offers.0.value",
-            "Performance",
-            Takes::NumberOrNone,
-            "units per hour",
-            "",
-            "Used with your own benchmark.",
-        ),
-        input("b", "Second GPU", Takes::Accelerator(is_specified), "", "nvidia-b200", ""),
-        input("offers.1.price", "Price", Takes::Price, "MONEY per GPU-hour", "14.24", ""),
-        input("offers.1.value", "Performance", Takes::NumberOrNone, "units per hour", "", ""),
-        currency(),
     ]
 }
 
@@ -110,37 +86,6 @@ fn work(values: &Values<'_>) -> Result<Answered, Refused> {
     Ok(Answered { sentence, figures, warnings: found.warnings })
 }
 
-fn porting_inputs() -> Vec<Input> {
-    vec![
-        input("spend", "Accelerator spend", Takes::Number, "MONEY a month", "20000", ""),
-        input(
-            "saving",
-            "Savings for the same work",
-            Takes::Percent,
-            "%",
-            "40",
-            "Measure it. Vendors claim 30 to 50%.",
-        ),
-        input("coverage", "Portable work", Takes::Percent, "%", "100", ""),
-        input("engineer_weeks", "Porting effort", Takes::Number, "engineer-weeks", "26", ""),
-        input(
-            "loaded_cost",
-            "Cost of an engineer",
-            Takes::Number,
-            "MONEY a year",
-            "250000",
-            "Including benefits and taxes.",
-        ),
-        input("chance", "Chance of success", Takes::Percent, "%", "80", ""),
-        input("months_of_both", "Both run for", Takes::Number, "months", "0", ""),
-        input("releases_per_year", "Releases a year", Takes::Number, "", "0", ""),
-        input("ported_anew", "Porting repeated per release", Takes::Percent, "%", "0", ""),
-        input("months", "Period", Takes::Whole, "months", "24", ""),
-        input("cost_of_capital", "Cost of capital", Takes::Percent, "% a year", "0", ""),
-        currency(),
-    ]
-}
-
 fn porting(values: &Values<'_>) -> Result<Answered, Refused> {
     let found = Porting {
         spend: values.number("spend"),
@@ -175,32 +120,6 @@ fn porting(values: &Values<'_>) -> Result<Answered, Refused> {
     ];
     let figures = figures.map(Row::from).into();
     Ok(Answered { sentence, figures, warnings: found.warnings })
-}
-
-fn lock_in_inputs() -> Vec<Input> {
-    vec![
-        input("monthly", "Cost of the work", Takes::Number, "MONEY a month", "100000", "On your machines."),
-        input("months", "Machines kept for", Takes::Whole, "months", "36", ""),
-        input(
-            "progress.orders_per_year",
-            "Hardware progress",
-            Takes::Number,
-            "orders of magnitude a year",
-            "0.14",
-            "Performance per dollar. 0.14 is 38% a year (Epoch AI).",
-        ),
-        input("price_ratio", "Price of the next generation", Takes::Number, "times as much", "1.3", ""),
-        input(
-            "performance_ratio",
-            "Performance of the next generation",
-            Takes::Number,
-            "times as much",
-            "2.3",
-            "For the same work.",
-        ),
-        input("cost_of_capital", "Cost of capital", Takes::Percent, "% a year", "10", ""),
-        currency(),
-    ]
 }
 
 fn lock_in(values: &Values<'_>) -> Result<Answered, Refused> {

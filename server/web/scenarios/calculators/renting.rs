@@ -1,16 +1,16 @@
 //! Spot, commitments, a divided GPU, and data that leaves a cloud.
 
-use super::input::{Input, Takes, Values, currency, input};
+use super::input::{Input, Values};
 use super::{Answered, Calculator, Row};
 use crate::economics::check::{self, Refused};
 use crate::economics::commitment::Commitment;
 use crate::economics::egress::{Hop, Rates, Transfer};
 use crate::economics::figure::{Figure, Unit};
-use crate::economics::slices::{By, Layout, SliceCost, Turns, profiles_of};
+use crate::economics::slices::{By, Layout, SliceCost, Turns};
 use crate::economics::spot::{Interruptions, Job, Preemptions, Spot};
 use crate::money::Decimal;
 
-const RATES: &[(&str, &str)] = &[
+pub(super) const RATES: &[(&str, &str)] = &[
     ("aws", "AWS, to the internet"),
     ("azure", "Azure, to the internet"),
     ("google-premium", "Google Cloud, its own network"),
@@ -18,8 +18,8 @@ const RATES: &[(&str, &str)] = &[
     ("free", "no charge, such as Lambda"),
     ("flat", "one price per GB"),
 ];
-const NO_YES: &[(&str, &str)] = &[("no", "no"), ("yes", "yes")];
-const BY: &[(&str, &str)] =
+pub(super) const NO_YES: &[(&str, &str)] = &[("no", "no"), ("yes", "yes")];
+pub(super) const BY: &[(&str, &str)] =
     &[("dominant", "compute or memory, whichever is more"), ("compute", "compute"), ("memory", "memory")];
 
 pub(super) fn calculators() -> Vec<Calculator> {
@@ -28,111 +28,37 @@ pub(super) fn calculators() -> Vec<Calculator> {
             handle: "spot",
             name: "What does an hour of work cost on spot?",
             about: "Spot can be interrupted: what that costs, how often to write checkpoints, and when it is still cheaper.",
-            inputs: spot_inputs(),
+            inputs: Input::of("spot"),
             answer: spot,
         },
         Calculator {
             handle: "commitment",
             name: "What utilization does a reservation need?",
             about: "A reservation is paid, used or not: its break-even, and what a later price cut costs.",
-            inputs: commitment_inputs(),
+            inputs: Input::of("commitment"),
             answer: commitment,
         },
         Calculator {
             handle: "egress",
             name: "What does it cost to move data out of a cloud?",
             about: "By monthly price tiers, including other data the account sends, and how long it takes.",
-            inputs: egress_inputs(),
+            inputs: Input::of("egress"),
             answer: egress,
         },
         Calculator {
             handle: "slices",
             name: "What does a slice of a GPU cost?",
             about: "The cost of each MIG slice, and of the part that stays unused.",
-            inputs: slices_inputs(),
+            inputs: Input::of("slices"),
             answer: slices,
         },
         Calculator {
             handle: "turns",
             name: "What does a time-sliced GPU cost per job?",
             about: "Several jobs take turns on one GPU, without isolation.",
-            inputs: turns_inputs(),
+            inputs: Input::of("turns"),
             answer: turns,
         },
-    ]
-}
-
-fn spot_inputs() -> Vec<Input> {
-    vec![
-        input(
-            "price",
-            "Spot price",
-            Takes::Number,
-            "MONEY per GPU-hour",
-            "2.8896",
-            "58% below on demand, a usual discount.",
-        ),
-        input("on_demand", "On-demand price", Takes::Number, "MONEY per GPU-hour", "6.88", ""),
-        input(
-            "interruptions.preemptions.share",
-            "Interrupted",
-            Takes::Percent,
-            "% of instances a month",
-            "15",
-            "Published by cloud providers.",
-        ),
-        input(
-            "interruptions.failures",
-            "Failures of an instance",
-            Takes::Number,
-            "per hour",
-            "0.000158",
-            "Hardware failures: 419 in 54 days on 2,048 nodes (Meta, Llama 3). 0: none.",
-        ),
-        input(
-            "interruptions.instances",
-            "Concurrent instances",
-            Takes::Whole,
-            "",
-            "1",
-            "The job stops when any instance stops.",
-        ),
-        input(
-            "interruptions.pause_minutes",
-            "Time for a checkpoint",
-            Takes::Number,
-            "minutes",
-            "1",
-            "0: work continues during a checkpoint.",
-        ),
-        input("interruptions.restart_minutes", "Time to restart", Takes::Number, "minutes", "10", ""),
-        input(
-            "interruptions.notice_minutes",
-            "Notice the job reacts to",
-            Takes::Number,
-            "minutes",
-            "0",
-            "AWS gives 2, Google Cloud and Azure 0.5. 0: no reaction.",
-        ),
-        input(
-            "interval_hours",
-            "Checkpoint every",
-            Takes::NumberOrNone,
-            "hours",
-            "",
-            "Leave empty for the best interval.",
-        ),
-        input(
-            "job.useful_hours",
-            "Length of the job",
-            Takes::NumberOrNone,
-            "hours",
-            "",
-            "Without interruptions.",
-        ),
-        input("job.wait_hours", "Wait for capacity", Takes::Number, "hours", "0", ""),
-        input("job.deadline_hours", "Deadline", Takes::NumberOrNone, "hours", "", ""),
-        currency(),
     ]
 }
 
@@ -187,39 +113,6 @@ fn spot(values: &Values<'_>) -> Result<Answered, Refused> {
     Ok(Answered { sentence: format!("{verdict}{in_time}"), figures, warnings: found.warnings })
 }
 
-fn commitment_inputs() -> Vec<Input> {
-    vec![
-        input(
-            "hourly",
-            "Price per hour of the term",
-            Takes::Number,
-            "MONEY per GPU-hour",
-            "5.395",
-            "Paid, used or not.",
-        ),
-        input("upfront", "Paid upfront", Takes::Number, "MONEY per GPU", "0", ""),
-        input("years", "Term", Takes::Number, "years", "3", ""),
-        input(
-            "on_demand",
-            "On-demand price",
-            Takes::Number,
-            "MONEY per GPU-hour",
-            "12.29",
-            "Paid for used hours only.",
-        ),
-        input(
-            "later_on_demand",
-            "On-demand price after signing",
-            Takes::NumberOrNone,
-            "MONEY per GPU-hour",
-            "6.88",
-            "AWS prices of an H100 before and after June 2025. Leave empty for no change.",
-        ),
-        input("cost_of_capital", "Cost of capital", Takes::Percent, "% a year", "0", ""),
-        currency(),
-    ]
-}
-
 fn commitment(values: &Values<'_>) -> Result<Answered, Refused> {
     let found = Commitment {
         upfront: values.number("upfront"),
@@ -254,43 +147,6 @@ fn commitment(values: &Values<'_>) -> Result<Answered, Refused> {
     figures.extend(found.regret);
     let figures = figures.into_iter().map(Row::from).collect();
     Ok(Answered { sentence, figures, warnings: found.warnings })
-}
-
-fn egress_inputs() -> Vec<Input> {
-    vec![
-        input("gigabytes", "Data", Takes::Number, "GB", "500000", "1 TB is 1,000 GB."),
-        input("rates.of", "Price list", Takes::OneOf(RATES), "", "aws", ""),
-        input(
-            "rates.price",
-            "Price per GB",
-            Takes::Number,
-            "MONEY per GB",
-            "0.09",
-            "Used with one price per GB.",
-        ),
-        input("months", "Spread over", Takes::Whole, "months", "1", "Tiers restart each month."),
-        input(
-            "other_gigabytes",
-            "Other outgoing data",
-            Takes::Number,
-            "GB a month",
-            "0",
-            "It uses the lower tiers first.",
-        ),
-        input("nat", "Through a NAT gateway", Takes::OneOf(NO_YES), "", "no", "0.045 USD per GB (AWS)."),
-        input(
-            "zones",
-            "Between zones",
-            Takes::OneOf(NO_YES),
-            "",
-            "no",
-            "0.01 USD per GB on each side (AWS).",
-        ),
-        input("region", "Between regions", Takes::NumberOrNone, "MONEY per GB", "", "Usually 0.02 to 0.08."),
-        input("line", "Network bandwidth", Takes::Number, "Gbit/s", "10", ""),
-        input("line_share", "Available for this data", Takes::Percent, "% of the bandwidth", "100", ""),
-        currency(),
-    ]
 }
 
 fn egress(values: &Values<'_>) -> Result<Answered, Refused> {
@@ -336,37 +192,6 @@ fn egress(values: &Values<'_>) -> Result<Answered, Refused> {
     Ok(Answered { sentence, figures, warnings })
 }
 
-fn slices_inputs() -> Vec<Input> {
-    vec![
-        input(
-            "accelerator",
-            "GPU",
-            Takes::Accelerator(|id| !profiles_of(id).is_empty()),
-            "",
-            "nvidia-h100-sxm",
-            "GPUs that support MIG.",
-        ),
-        input("price", "Price of the whole GPU", Takes::Price, "MONEY per hour", "6.88", ""),
-        input(
-            "slices",
-            "Slices",
-            Takes::Text,
-            "",
-            "4g.40gb, 3g.40gb",
-            "Names of MIG profiles, separated by commas.",
-        ),
-        input(
-            "by",
-            "Charged by",
-            Takes::OneOf(BY),
-            "",
-            "dominant",
-            "What a slice takes is unavailable to others.",
-        ),
-        currency(),
-    ]
-}
-
 fn slices(values: &Values<'_>) -> Result<Answered, Refused> {
     let names = values.text("slices").split([',', '+', ';']).map(str::trim).filter(|it| !it.is_empty());
     let by = match values.text("by") {
@@ -394,15 +219,6 @@ fn slices(values: &Values<'_>) -> Result<Answered, Refused> {
     let rest = [found.idle, found.shares, found.stranded_compute, found.stranded_memory];
     figures.extend(rest.map(Row::from));
     Ok(Answered { sentence, figures, warnings: found.warnings })
-}
-
-fn turns_inputs() -> Vec<Input> {
-    vec![
-        input("price", "Price of the whole GPU", Takes::Price, "MONEY per hour", "6.88", ""),
-        input("replicas", "Jobs sharing the GPU", Takes::Whole, "", "4", ""),
-        input("hours", "Time that one job uses", Takes::Number, "hours", "100", ""),
-        currency(),
-    ]
 }
 
 fn turns(values: &Values<'_>) -> Result<Answered, Refused> {

@@ -11,6 +11,12 @@ fn answered(handle: &str, pairs: &[(&str, &str)]) -> Result<Answered, Refused> {
 }
 
 #[test]
+fn every_line_of_the_fields_is_read() {
+    let fields: usize = CALCULATORS.iter().map(|it| it.inputs.len()).sum();
+    assert_eq!(fields, include_str!("inputs.csv").lines().count() - 1);
+}
+
+#[test]
 fn each_begins_with_an_answer_whose_figures_say_how_they_come_about() {
     let mut handles: Vec<&str> = CALCULATORS.iter().map(|it| it.handle).collect();
     for handle in &handles {

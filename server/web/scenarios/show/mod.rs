@@ -9,14 +9,11 @@ mod made;
 mod notes;
 mod page;
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::http::HeaderValue;
 use axum::response::IntoResponse as _;
 
 use super::super::error::{Error, Result};
-use super::super::extract::{CurrentUser, Db, Htmx, Now, Query};
+use super::super::extract::{Htmx, Pairs, Query, Reading};
 use super::super::format::File;
 use super::super::layout::Layout;
 use super::super::{paths, respond};
@@ -24,7 +21,6 @@ use super::address::{Base, Said};
 use super::prices::Prices;
 use crate::accounts::Person;
 use crate::compute::compute;
-use crate::report::Answers;
 use crate::saved_scenarios::{self, Share};
 
 pub(super) use notes::{capital, said};
@@ -33,21 +29,17 @@ pub(super) use page::Page;
 pub async fn of_template(
     path: paths::ScenarioTemplate,
     file: Option<File>,
-    Now(now): Now,
-    layout: Layout,
-    CurrentUser(person): CurrentUser,
-    State(answers): State<Arc<Answers>>,
     htmx: Htmx,
-    Query(pairs): Query<Vec<(String, String)>>,
-    mut db: Db,
+    reading: Reading<Pairs>,
 ) -> Result {
+    let Reading { now, layout, person, query: pairs, app, mut db } = reading;
     let base = Base::template(&path.template)?;
     let mut said = read(pairs)?;
     if said.version.is_some() {
         return Err(Error::BadRequest("version: a template has no versions.".to_owned()));
     }
-    let prices = Prices::of_list(&mut db, &answers, said.list, now.date_naive()).await?;
-    said.prices = prices.with_paid(&mut db, &answers, &person, &base.scenario().currency).await?;
+    let prices = Prices::of_list(&mut db, &app.answers, said.list, now.date_naive()).await?;
+    said.prices = prices.with_paid(&mut db, &app.answers, &person, &base.scenario().currency).await?;
     drop(db);
     show((layout, htmx), base, said, file, (Vec::new(), person)).await
 }
@@ -56,7 +48,7 @@ pub async fn of_template(
 pub async fn of_template_alone(
     path: paths::ScenarioTemplate,
     file: Option<File>,
-    Query(pairs): Query<Vec<(String, String)>>,
+    Query(pairs): Query<Pairs>,
 ) -> Result {
     let base = Base::template(&path.template)?;
     let edited = read(pairs)?.edit(&base)?;
@@ -69,19 +61,15 @@ pub async fn of_template_alone(
 pub async fn of_kept(
     path: paths::Scenario,
     file: Option<File>,
-    Now(now): Now,
-    layout: Layout,
-    CurrentUser(person): CurrentUser,
-    State(answers): State<Arc<Answers>>,
     htmx: Htmx,
-    Query(pairs): Query<Vec<(String, String)>>,
-    mut db: Db,
+    reading: Reading<Pairs>,
 ) -> Result {
+    let Reading { now, layout, person, query: pairs, app, mut db } = reading;
     let mut said = read(pairs)?;
     let base = Base::kept(&mut db, path.scenario, said.version, (&person, now.date_naive())).await?;
     let shares = saved_scenarios::shared_with(&mut db, path.scenario).await?;
-    let prices = Prices::of_list(&mut db, &answers, said.list, now.date_naive()).await?;
-    said.prices = prices.with_paid(&mut db, &answers, &person, &base.scenario().currency).await?;
+    let prices = Prices::of_list(&mut db, &app.answers, said.list, now.date_naive()).await?;
+    said.prices = prices.with_paid(&mut db, &app.answers, &person, &base.scenario().currency).await?;
     // Nobody waits for a connection while this is computed.
     drop(db);
     show((layout, htmx), base, said, file, (shares, person)).await
