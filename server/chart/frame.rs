@@ -166,7 +166,7 @@ pub(super) fn labelled(buckets: &[Bucket], per_place: f64) -> Vec<bool> {
     let mut shown = vec![false; buckets.len()];
     for at in years.iter().rev().copied().chain(others) {
         let has_room = |year: &usize| {
-            let needed = ((length(at) + length(*year)) / 2.0 + 1.0) * CHARACTER;
+            let needed = (f64::midpoint(length(at), length(*year)) + 1.0) * CHARACTER;
             !shown[*year] || count(at.abs_diff(*year)) * per_place >= needed
         };
         shown[at] = years.iter().all(has_room);

@@ -163,7 +163,8 @@ impl Page {
     /// Lines with an invoice, those that lack one and our own, summed apart: only where all of a row has an invoice do its
     /// columns subtract. None where all lines are of one kind, which the total sums.
     fn subtotals(&self, total: &ReconciledTotal) -> Vec<Subtotal> {
-        let kinds: [(&str, fn(&ReconciledLine) -> bool); 3] = [
+        type IsOfKind = fn(&ReconciledLine) -> bool;
+        let kinds: [(&str, IsOfKind); 3] = [
             ("With invoice", |line| line.invoiced.is_some()),
             ("No invoice yet", |line| line.agreement == Agreement::NoInvoice),
             ("On-prem, no invoice needed", |line| line.agreement == Agreement::Own),

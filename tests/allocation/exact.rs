@@ -276,7 +276,7 @@ async fn statements_sum_to_the_cent(db: &mut PgConnection, asked: &Asked, seed: 
             else {
                 continue;
             };
-            let statement = report::statement(db, &answers, who, &question).await.unwrap();
+            let statement = Box::pin(report::statement(db, &answers, who, &question)).await.unwrap();
             let stated = statement.total.map(|total| total.amount).unwrap_or_default();
             let lines = statement.teams.iter().flat_map(|team| &team.direct).map(|line| line.amount);
             let parts = statement.teams.iter().flat_map(|team| &team.shared).map(|part| part.amount);
@@ -293,7 +293,7 @@ async fn statements_sum_to_the_cent(db: &mut PgConnection, asked: &Asked, seed: 
             charged += own.map(|it| it.total).sum::<Decimal>();
         }
         assert_eq!(charged + unallocated, whole, "seed {seed}, {period}");
-        let of_nobody = answers.unallocated(db, &question, 0, Some(1)).await.unwrap().stated;
+        let of_nobody = Box::pin(answers.unallocated(db, &question, 0, Some(1))).await.unwrap().stated;
         assert_eq!(of_nobody.unallocated, unallocated, "seed {seed}, {period}");
         assert_eq!(of_nobody.direct + of_nobody.shared, charged, "seed {seed}, {period}");
         assert_eq!(of_nobody.total, whole, "seed {seed}, {period}");

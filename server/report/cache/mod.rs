@@ -87,7 +87,7 @@ impl Answers {
         let question = &question.timeless();
         let key = Asked(what.clone(), question.clone(), snapshot.clone());
         let asked = AsOf { question, snapshot: &snapshot, sequence };
-        self.remember(key, what.ask(db, asked)).await
+        self.remember(key, Box::pin(what.ask(db, asked))).await
     }
 
     /// The answer that this decides: the remembered one, else what `find` finds.

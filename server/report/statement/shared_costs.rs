@@ -78,7 +78,7 @@ impl<'a> Pools<'a> {
             let onward = pools.iter().find(|it| it.pool == *next)?;
             Some(Way { name: named(next), share, handed_on: own(&onward.first, team)?.share })
         });
-        let weighs = |reader| split.map(|split| self.scales.in_words(split, reader)).unwrap_or_default();
+        let in_words = |reader| split.map(|split| self.scales.in_words(split, reader)).unwrap_or_default();
         let weight = own(portions, team).map(|portion| portion.weight);
         let shares = divided.into_iter().flat_map(|divided| &divided.shares);
         StatedPart {
@@ -90,8 +90,8 @@ impl<'a> Pools<'a> {
             split: split.map(Split::in_words).unwrap_or_default(),
             split_on_page: split.map(Split::on_page).unwrap_or_default(),
             unit: split.map(|split| unit(split, self.scales.currency.as_ref())).unwrap_or_default(),
-            weighs: weighs(Reader::Script),
-            weighs_on_page: weighs(Reader::Person),
+            weighs: in_words(Reader::Script),
+            weighs_on_page: in_words(Reader::Person),
             weight_made_of: weight.and(split).map_or_else(Vec::new, |split| match split {
                 Split::DirectCost => own_cost.to_vec(),
                 _ => Vec::new(),

@@ -110,7 +110,8 @@ async fn decide((kind, id): (Kind, i64), wished: Status, asked: Asked) -> Result
         Status::Undone => changes::undo::<Document>(&mut db, id, reason, by.at(now)).await?,
         _ => changes::apply::<Document>(&mut db, id, reason, by.at(now)).await?,
     });
-    decided(layout, &mut db, &app.answers, (kind, id), outcome, (wished, now.date_naive())).await
+    let today = now.date_naive();
+    Box::pin(decided(layout, &mut db, &app.answers, (kind, id), outcome, (wished, today))).await
 }
 
 pub async fn discard(path: paths::ChangeDiscard, writing: Writing, Form(why): Form<Why>) -> Result {

@@ -93,7 +93,8 @@ pub async fn change(path: paths::ExperimentChange, writing: Writing, Form(form):
             let ChangeForm { name, team, project, reason: why, .. } = form;
             let forms = Forms { name, team, project, why, problems, ..Forms::of(&configuration, &label) };
             let viewer = person.viewer();
-            respond::refused(Page::refused(layout, &mut db, &app.answers, &label, &viewer, forms).await?)
+            let page = Box::pin(Page::refused(layout, &mut db, &app.answers, &label, &viewer, forms));
+            respond::refused(page.await?)
         }
     }
 }
@@ -131,7 +132,8 @@ pub async fn merge(path: paths::ExperimentMerge, writing: Writing, Form(form): F
     };
     let forms = Forms { into: form.into, why: form.reason, problems, ..Forms::of(&configuration, &label) };
     let viewer = person.viewer();
-    respond::refused(Page::refused(layout, &mut db, &app.answers, &label, &viewer, forms).await?)
+    let page = Box::pin(Page::refused(layout, &mut db, &app.answers, &label, &viewer, forms));
+    respond::refused(page.await?)
 }
 
 /// Edits of which those of what is new have a number of their own.

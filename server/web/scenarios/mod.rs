@@ -122,7 +122,7 @@ csv::record! {
     |it: Line|
     "scenario" => it.scenario,
     "name" => &it.name,
-    "version" => i64::from(it.version),
+    "version" => it.version,
     "months" => it.months,
     "cheapest" => &it.headline.cheapest,
     "cost_per_productive_gpu_hour" => it.headline.cost_per_hour,

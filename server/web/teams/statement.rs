@@ -38,7 +38,7 @@ pub async fn show(path: paths::Statement, format: Format, reading: Reading<Pairs
     let asked = Asked::read_only(pairs, TAKES)?;
     let question = asked.question(period, person.viewer());
     let who = seen(&mut db, &app.answers, &question.viewer, &path.team, period, asked.sequence).await?;
-    let mut it = report::statement(&mut db, &app.answers, who, &question).await?;
+    let mut it = Box::pin(report::statement(&mut db, &app.answers, who, &question)).await?;
     it.completeness = choices::completeness_for(&person, it.completeness);
     match format {
         Format::Json => respond::json(&it),
