@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// An enum as a table. A row is a variant; its texts are what the functions answer that the head names, in their order.
+/// Declares an enum as a table: each row is a variant with its texts. The functions that the head names answer them, the first
+/// function the first text.
 ///
 /// ```ignore
 /// words! {

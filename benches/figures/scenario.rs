@@ -65,7 +65,7 @@ pub fn measure(sizes: &Sizes) -> Vec<Figure> {
     }
     let how = format!("{compared:.0} ms of it for the exact comparison");
     vec![Figure {
-        name: "scenario: 8,760 hours, six options, 10,000 draws, every swing".into(),
+        name: "scenario: 8,760 hours, six options, 10,000 simulations, every sensitivity".into(),
         measured: Measured::As(answered, how),
         at_most: Some((300.0, "ms")),
     }]

@@ -52,7 +52,7 @@ impl Actor {
     }
 }
 
-/// Who does something, and when: what every verb that writes is told. Made by [`Actor::at`].
+/// Who does something, and when: what every verb that writes takes. Made by [`Actor::at`].
 #[derive(Clone, Copy, Debug)]
 pub struct Act<'a> {
     pub by: &'a Actor,

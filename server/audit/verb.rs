@@ -68,7 +68,7 @@ words! {
     }
 }
 
-// A stored word may be of a version that knew more.
+// Reading fails for words stored by a newer version; pages then show the word itself.
 written_as_str!(Verb);
 
 impl Verb {

@@ -211,7 +211,7 @@ impl DeliveryState {
         }
     }
 
-    /// The same as pages spell it.
+    /// The state as pages spell it.
     pub fn on_page(self) -> &'static str {
         if self == Self::Cancelled { "canceled" } else { self.as_str() }
     }

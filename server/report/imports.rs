@@ -305,7 +305,7 @@ async fn lines(db: &mut PgConnection, which: Which<'_>) -> sqlx::Result<Vec<Impo
     Ok(rows(db, which).await?.into_iter().map(|row| row.line).collect())
 }
 
-/// Of these deliveries what one row of each says: what more there is of one is asked by itself.
+/// The deliveries as lists show them: what more there is of one (files, reasons, rejected rows) is read for one delivery.
 async fn rows(db: &mut PgConnection, which: Which<'_>) -> sqlx::Result<Vec<Delivery>> {
     let only = match which {
         Which::These(deliveries) => Some(deliveries),

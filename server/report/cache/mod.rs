@@ -32,7 +32,7 @@ pub struct Answers {
     apart: Option<Apart>,
 }
 
-/// What decides an answer. Each kind of answer has a type of its own for that, by which it is told from the others.
+/// What decides an answer. Each kind of answer has a type of its own for that, which distinguishes it from the others.
 pub(super) trait Remembered: Eq + Hash + Send + Sync + 'static {
     type Answer: SizeInCache + Send + Sync + 'static;
 }
@@ -108,6 +108,7 @@ impl Answers {
         let mut kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
         let kind = kinds.entry(TypeId::of::<K>()).or_insert_with(|| Arc::<Cache<K, K::Answer>>::default());
         // There is no other under this type.
+        debug_assert!(kind.is::<Cache<K, K::Answer>>());
         Arc::clone(kind).downcast().unwrap_or_default()
     }
 }

@@ -160,7 +160,7 @@ pub fn state(line: &ImportLine) -> (&'static str, &'static str) {
     }
 }
 
-/// The same as pages spell it.
+/// The state of an import and its look, as pages spell it.
 pub fn state_on_page(line: &ImportLine) -> (&'static str, &'static str) {
     match state(line) {
         ("cancelled", look) => ("canceled", look),
