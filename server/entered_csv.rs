@@ -55,7 +55,7 @@ impl<'a> EnteredCsv<'a> {
         self.all_rows().filter(move |(_, record)| !record.as_ref().is_ok_and(is_empty))
     }
 
-    /// What is said of the header, the `column`, of a file whose columns a spreadsheet has separated by semicolons.
+    /// Refuses a file whose columns are separated by semicolons; `column` is what the refusal calls the header.
     ///
     /// # Errors
     /// Where it is such a file.

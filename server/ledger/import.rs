@@ -65,7 +65,7 @@ words! {
     #[serde(rename_all = "lowercase")]
     pub enum Status: as_str {
         Loaded = "loaded";
-        /// The same bytes count already.
+        /// The same bytes are active already.
         Duplicate = "duplicate";
         /// The file is not what it should be.
         Refused = "refused";

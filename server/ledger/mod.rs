@@ -5,7 +5,7 @@
 //! - *A month is stated once.* A delivery replaces what its scopes (provider, billing account, billing
 //!   month) held, unless someone says that it adds ([`publish`]).
 //! - *Loading does not hold the ledger.* Rows are written under a delivery that nobody sees; readers
-//!   never wait, imports run side by side, and what breaks off leaves nothing behind that counts.
+//!   never wait, imports run side by side, and what breaks off leaves nothing active behind.
 //! - *Every cent is accounted for.* Rows read = charges + rejected + skipped, and every sum agrees with
 //!   the one before it, down to the file ([`check`]).
 

@@ -207,6 +207,7 @@ impl DeliveryState {
         match self {
             Self::Active => format!(" and d.status = 'loaded' and {has_active}"),
             Self::Replaced => format!(" and d.status = 'loaded' and not {has_active}"),
+            // The others are called as the column has them.
             other => format!(" and d.status = '{}'", other.as_str()),
         }
     }

@@ -15,7 +15,7 @@ use crate::period::BillingMonth;
 const LOOKED_INTO: usize = 3;
 
 impl Answers {
-    /// The latest month in which the viewer is charged something that counts now.
+    /// The latest month in which the viewer is charged something that is active now.
     pub async fn latest_month(
         &self,
         db: &mut PgConnection,

@@ -14,14 +14,19 @@ use crate::words::{words, written_as_str};
 
 words! {
     /// Which of the four costs of FOCUS is summed.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
-    #[serde(rename_all = "lowercase")]
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub enum CostMetric: as_str, name, meaning {
         Billed = "billed", "Billed", "as invoiced";
         #[default]
         Effective = "effective", "Effective", "amortized: commitments spread over the usage they cover";
         Contracted = "contracted", "Contracted", "at negotiated prices, before commitments";
         List = "list", "List", "at public list prices";
+    }
+}
+
+impl Serialize for CostMetric {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

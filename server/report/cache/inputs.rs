@@ -1,4 +1,4 @@
-//! What decides answers besides the question, remembered itself: what counts, rates, the configuration, and how months are
+//! What decides answers besides the question, remembered itself: what is active, rates, the configuration, and how months are
 //! allocated.
 
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::report::Question;
 use crate::report::compared::SameDays;
 use crate::report::snapshot::{Allocation, Names, Snapshot, months, teams};
 
-/// What decides how a month is allocated: what counts in it, its rates, and the version of the configuration. And the day of this
+/// What decides how a month is allocated: what is active in it, its rates, and the version of the configuration. And the day of this
 /// process, on which PostgreSQL was told that it is used: nothing is removed there that was used not long ago.
 type AllocationKey = (BillingMonth, Arc<ActiveImports>, Arc<Rates>, i64, u64);
 

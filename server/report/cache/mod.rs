@@ -3,7 +3,7 @@
 //! months that are asked makes it another question.
 //!
 //! Which answers there are, reports say: each kind of them is [`Remembered`] by what decides it, which mostly is a question
-//! and what counts of the ledger ([`Ask`]).
+//! and what is active in the ledger ([`Ask`]).
 
 mod inputs;
 mod size;
@@ -37,7 +37,7 @@ pub(super) trait Remembered: Eq + Hash + Send + Sync + 'static {
     type Answer: SizeInCache + Send + Sync + 'static;
 }
 
-/// What is asked of a question: its answer is decided by that, by what counts, and by what this holds besides.
+/// What is asked of a question: its answer is decided by that, by what is active, and by what this holds besides.
 pub(super) trait Ask: Clone + Eq + Hash + Send + Sync + 'static {
     type Answer: SizeInCache + Send + Sync + 'static;
 
