@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::billing::formula::begins_formula;
+use crate::billing::formula_guard::begins_formula;
 use crate::cancellation;
 
 /// What a row of a file has in a place, and what was expected there.

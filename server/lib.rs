@@ -39,6 +39,8 @@ pub mod demonstration;
 pub mod economics;
 /// CSV files that people enter things with: rows, and what is wrong in which place. Pure.
 mod entered_csv;
+/// Enums whose variants are words, as tables. Pure.
+mod enum_words;
 /// Exchange rates: what was entered or read, and what follows from it.
 pub mod exchange;
 /// A queue for each person, so that nobody waits for all that another one asks.
@@ -67,7 +69,5 @@ pub mod storage;
 pub mod store;
 /// Pages: one file each.
 pub mod web;
-/// Enums whose variants are words, as tables. Pure.
-mod words;
 
 pub use store::MIGRATOR;

@@ -44,7 +44,7 @@ const PURE: &[&str] = &[
     "onprem/system.rs",
     "period.rs",
     "report/variance/parts.rs",
-    "words.rs",
+    "enum_words.rs",
     "economics",
     "price_catalogue/catalogue.rs",
     "price_catalogue/price.rs",

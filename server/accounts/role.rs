@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::words::{words, written_as_str};
+use crate::enum_words::{words, written_as_str};
 
 words! {
     /// The three kinds of people. Stored, printed and typed in lower case; `meaning` is for the person who chooses.

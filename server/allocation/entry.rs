@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::label::Label;
 use super::rule::Condition;
 use crate::changes;
+use crate::enum_words::{words, written_as_str};
 use crate::money::{Currency, Decimal, Money};
 use crate::period::{BillingMonth, Period};
-use crate::words::{words, written_as_str};
 
 /// The months for which an entry holds, both included; without one it is open on that side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]

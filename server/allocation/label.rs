@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 pub use crate::billing::{normalized, normalized_key};
-use crate::words::{words, written_as_str};
+use crate::enum_words::{words, written_as_str};
 
 words! {
     /// What a tag can tell about a charge.

@@ -9,10 +9,10 @@ use sqlx::{Connection, PgConnection};
 use super::label::normalized;
 use super::{BudgetOf, MonthConfiguration};
 use crate::audit::{self, Act, Object, Verb};
+use crate::enum_words::{words, written_as_str};
 use crate::ledger;
 use crate::money::Decimal;
 use crate::period::{BillingMonth, Period};
-use crate::words::{words, written_as_str};
 
 words! {
     /// What can have quantities.

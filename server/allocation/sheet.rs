@@ -8,8 +8,8 @@ use super::entry::{Account, CostCentre, Entry, Experiment, Months, Project, Team
 use super::label::{handle_of, normalized};
 use crate::changes::Entry as _;
 use crate::entered_csv::{EnteredCsv, RefusedRow, unguarded};
+use crate::enum_words::{words, written_as_str};
 use crate::period::BillingMonth;
-use crate::words::{words, written_as_str};
 
 words! {
     /// What is kept as a sheet: `as_str` in addresses and names of files, `name` over a list of them, `one` of one of them.

@@ -1,6 +1,6 @@
 //! What can be done. The words are stored and filtered by: they stay as they are.
 
-use crate::words::{words, written_as_str};
+use crate::enum_words::{words, written_as_str};
 
 words! {
     /// Something that writes. What stands before the dot is its kind; `meaning` is for a person.

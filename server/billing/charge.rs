@@ -1,8 +1,8 @@
 //! The charge: one shape for every cost, in the words of the FOCUS specification.
 
+use crate::enum_words::words;
 use crate::money::Decimal;
 use crate::period::{BillingMonth, ChargePeriod};
-use crate::words::words;
 
 words! {
     /// FOCUS ChargeCategory.

@@ -15,12 +15,12 @@ mod container;
 mod currency;
 mod date_order;
 mod focus;
-pub mod formula;
+pub mod formula_guard;
 mod header;
 mod identity;
 mod instance_type;
 mod json;
-mod machine;
+mod machine_cell;
 mod manifest;
 mod provider_name;
 mod raw_lines;
@@ -239,7 +239,7 @@ impl Export {
                 break;
             }
         }
-        let is_mark = |name: &[u8]| name == formula::ESCAPED.as_bytes();
+        let is_mark = |name: &[u8]| name == formula_guard::ESCAPED.as_bytes();
         let record = records.record();
         let escaped = (0..record.len()).find(|column| is_mark(&record.plain(*column)));
         if escaped.is_some() {
@@ -343,7 +343,8 @@ impl Export {
             }
         }
         self.row += 1;
-        if self.escaped.is_some_and(|column| self.cell(column).trim_ascii() == formula::YES.as_bytes()) {
+        if self.escaped.is_some_and(|column| self.cell(column).trim_ascii() == formula_guard::YES.as_bytes())
+        {
             self.records.unescape();
         }
         charge.clear();

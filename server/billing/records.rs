@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::io::{self, Read, Write};
 use std::ops::Range;
 
-use super::formula;
+use super::formula_guard;
 
 /// A record longer than this ends the reading: most likely a quote that was never closed.
 pub(super) const MAX_RECORD: usize = 16 << 20;
@@ -226,7 +226,7 @@ impl Records {
             };
             let apostrophe = from + quote;
             from = *end as usize + 1;
-            if formula::is_escaped(cell) {
+            if formula_guard::is_escaped(cell) {
                 bytes.copy_within(rest..apostrophe, kept);
                 kept += apostrophe - rest;
                 rest = apostrophe + 1;

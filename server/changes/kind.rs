@@ -5,8 +5,8 @@ use sqlx::PgConnection;
 
 use super::Status;
 use crate::audit::{Act, Object, Verb};
+use crate::enum_words::{words, written_as_str};
 use crate::ledger;
-use crate::words::{words, written_as_str};
 
 words! {
     /// A document that people change.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::words::words;
+use crate::enum_words::words;
 
 words! {
     /// Where a change stands, in the order in which people look for them.

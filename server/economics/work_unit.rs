@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 
 use super::check::{self, Finding, Refused};
 use super::figure::{Figure, Unit, figure, term};
+use crate::enum_words::words;
 use crate::money::Decimal;
 use crate::money::arithmetic::quotient;
-use crate::words::words;
 
 /// What an hour of something does, and how one knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -26,9 +26,9 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
+use crate::enum_words::{words, written_as_str};
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
-use crate::words::{words, written_as_str};
 
 words! {
     /// The format of a generated file.

@@ -1,6 +1,6 @@
 //! What somebody decides of a delivery that meets others.
 
-use crate::words::{words, written_as_str};
+use crate::enum_words::{words, written_as_str};
 
 words! {
     /// What to do with what a scope holds already.

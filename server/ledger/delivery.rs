@@ -6,8 +6,8 @@ use uuid::Uuid;
 
 use crate::accelerator;
 use crate::billing::Rejection;
+use crate::enum_words::words;
 use crate::money::Decimal;
-use crate::words::words;
 
 use super::Decision;
 use super::loaded::{Loaded, LoadedFile, Source};

@@ -13,8 +13,8 @@ use sqlx::{Connection as _, PgConnection, PgPool};
 use uuid::Uuid;
 
 use crate::audit::{self, Actor, Object, Verb};
+use crate::enum_words::words;
 use crate::money::{Currency, Money};
-use crate::words::words;
 
 use super::correction::{self, CORRECTED};
 use super::decision::Decision;

@@ -14,9 +14,9 @@ use sqlx::PgConnection;
 use super::Scope;
 use super::part::{self, PartBy};
 use super::renamed_scopes::{self, Formerly};
+use crate::enum_words::{words, written_as_str};
 use crate::money::{Decimal, written};
 use crate::period::BillingMonth;
-use crate::words::{words, written_as_str};
 
 /// Services named with what they would lose.
 const NAMED: usize = 3;

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use chrono::NaiveDate;
 use regex::Regex;
 
-use crate::words::words;
+use crate::enum_words::words;
 
 words! {
     /// By what another part of the same export is recognized. `reason` completes "it looks like another part of the same

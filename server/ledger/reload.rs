@@ -11,7 +11,7 @@ use crate::accelerator;
 use crate::billing;
 use crate::money::{Currency, Decimal};
 
-use super::archive::clean;
+use super::archive_rows::clean;
 use super::delivery;
 use super::duplicate_rows::Known;
 use super::load::{

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::accelerator::Accelerators;
+use crate::enum_words::words;
 use crate::money::{Currency, Decimal, from_cell};
-use crate::words::words;
 
 /// After so many days a price is to be asked for again.
 const FRESH_DAYS: i64 = 180;

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
-use super::apart::{Apart, first_together, whole_until};
 use super::compared::SameDays;
+use super::compared_period::{Apart, first_together, whole_until};
 use super::denomination::{Denomination, Unconverted};
 use super::snapshot::{AsOf, Snapshot};
 use super::sql::{Measure, Rows, Source, source_of};

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sqlx::PgConnection;
 
 use crate::changes::{self, Kind, Outline, Status};
-use crate::words::words;
+use crate::enum_words::words;
 
 /// Something that happened, or was drafted and waits.
 #[derive(Clone, Debug)]

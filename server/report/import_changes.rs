@@ -6,10 +6,10 @@ use sqlx::{AssertSqlSafe, FromRow, PgConnection, Row};
 use uuid::Uuid;
 
 use super::{CostMetric, Page};
+use crate::enum_words::{words, written_as_str};
 use crate::ledger::Archived;
 use crate::money::Decimal;
 use crate::period::BillingMonth;
-use crate::words::{words, written_as_str};
 
 words! {
     /// By what the changes are distinguished.

@@ -4,9 +4,9 @@ use serde::Serialize;
 use sqlx::{FromRow, PgConnection, Postgres, QueryBuilder};
 
 use super::imports::{ImportLine, lines_of};
+use crate::enum_words::{words, written_as_str};
 use crate::money::Decimal;
 use crate::period::BillingMonth;
-use crate::words::{words, written_as_str};
 
 /// Lines on a page.
 pub const HISTORY_PAGE: i64 = 50;

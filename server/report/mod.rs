@@ -4,7 +4,6 @@
 //! them never disagree.
 
 mod activity;
-mod apart;
 mod as_of;
 mod attention;
 mod batches;
@@ -16,6 +15,7 @@ mod charges;
 mod charges_and_credits;
 mod cluster;
 mod compared;
+mod compared_period;
 mod completeness;
 mod data_status;
 mod denominate;

@@ -8,9 +8,9 @@ use serde::{Serialize, Serializer};
 use super::show_spaces::with_visible_ends;
 use crate::accounts::Viewer;
 use crate::billing::PricingCategory;
+use crate::enum_words::{words, written_as_str};
 use crate::money::Currency;
 use crate::period::Period;
-use crate::words::{words, written_as_str};
 
 words! {
     /// Which of the four costs of FOCUS is summed.

@@ -3,8 +3,8 @@
 use futures_util::TryStreamExt as _;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
-use super::apart::{Apart, first_together, whole_until};
 use super::cache::Remembered;
+use super::compared_period::{Apart, first_together, whole_until};
 use super::denominate::{LeftOut, denominate, left_out};
 use super::denomination::Denomination;
 use super::payers::Payers;

@@ -9,7 +9,7 @@ use chrono::NaiveDate;
 use futures_util::{Stream, StreamExt as _};
 
 use super::Result;
-use crate::billing::formula;
+use crate::billing::formula_guard;
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
 
@@ -67,7 +67,7 @@ impl Cell<'_> {
     /// The bytes of the file. Tags are written by whoever owns a resource; a spreadsheet would run some of them.
     pub fn written(&self) -> Cow<'_, [u8]> {
         match self {
-            Self::Text(text) if formula::begins_formula(text.as_bytes()) => {
+            Self::Text(text) if formula_guard::begins_formula(text.as_bytes()) => {
                 format!("'{text}").into_bytes().into()
             }
             Self::Text(text) => text.as_bytes().into(),

@@ -55,7 +55,7 @@ use super::charge::{Charge, PricingCategory};
 use super::currency::CurrencyColumn;
 use super::date_order::DateColumns;
 use super::header::Header;
-use super::machine::Machine;
+use super::machine_cell::Machine;
 use super::row::{Column, Outcome, Problem, ReadRow, Row};
 use super::value::TimeColumn;
 use super::{Mandatory, instance_type};

@@ -31,7 +31,7 @@ use super::charge::{Charge, ChargeCategory, ChargeKey, MAX_ID, PricingCategory};
 use super::currency::CurrencyColumn;
 use super::date_order::DateColumns;
 use super::header::{Columns, Header};
-use super::machine::Machine;
+use super::machine_cell::Machine;
 use super::provider_name::canonical_provider;
 use super::row::{Column, Outcome, Problem, ReadRow, Row};
 use super::value::{self, TimeColumn};

@@ -21,7 +21,6 @@ mod coverage;
 mod currency;
 mod curves;
 mod data_transfer;
-mod decided;
 mod duration;
 mod entered;
 mod fallback;
@@ -29,6 +28,7 @@ mod owned;
 mod place;
 mod porting;
 mod refresh;
+mod sized_place;
 mod spend;
 mod stated;
 mod tokens;
@@ -52,8 +52,8 @@ use super::profile::{Profile, Shape, in_gpus};
 use crate::money::Decimal;
 use crate::money::arithmetic::{count_of, one, product, quotient};
 use bill::Evaluated;
-use decided::Decided;
 use place::Asked;
+use sized_place::Decided;
 
 /// Digits after the point of a price that follows from others: no more than one may be entered with.
 const PLACES: u8 = 12;

@@ -19,9 +19,9 @@ use crate::economics::comparison::{
 use crate::economics::mix::{Ladder, Overflow};
 use crate::economics::profile::{MONTH, PARTS, Profile, in_gpus};
 use crate::economics::spot::Interruptions;
+use crate::enum_words::words;
 use crate::money::Decimal;
 use crate::money::arithmetic::{HOURS_PER_MONTH, count, count_of, floor, one, product, quotient, whole};
-use crate::words::words;
 
 /// Digits after the point of a price and a share: no more than a cent in ten million hours is lost.
 pub(super) const DIGITS: u8 = 9;

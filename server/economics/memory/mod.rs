@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 use super::check::{self, Finding, Refused};
 use super::figure::{Figure, Unit, figure, term};
 use crate::accelerator;
+use crate::enum_words::words;
 use crate::money::Decimal;
 use crate::money::arithmetic::{ceiling, count, decimal, floor, product, quotient};
-use crate::words::words;
 
 words! {
     /// How a number is written.

@@ -11,9 +11,9 @@
 use serde::Serialize;
 
 use super::Owning;
+use crate::enum_words::words;
 use crate::money::Decimal;
 use crate::money::arithmetic::{HOURS_PER_YEAR, count, one, product, quotient};
-use crate::words::words;
 
 words! {
     /// Which hours are meant. Every cost of an hour says so.

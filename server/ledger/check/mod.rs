@@ -4,7 +4,7 @@
 
 mod costs;
 mod deep;
-mod kept;
+mod kept_files;
 mod rows;
 
 use serde::Serialize;
@@ -13,7 +13,7 @@ use sqlx::{Connection, PgConnection, Row};
 use crate::money::Decimal;
 
 pub use deep::check_originals;
-pub use kept::check_kept;
+pub use kept_files::check_kept;
 
 /// Two sides that must be the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

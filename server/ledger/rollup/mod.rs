@@ -11,10 +11,10 @@
 //! would be nearly as many sums as charges ([why](../../../docs/decisions/resource-costs-are-summed-by-day.md)).
 
 mod amount;
-mod beside;
 mod cell;
 mod entry;
 mod rows;
+mod sum_thread;
 mod sums;
 
 use std::hash::BuildHasher as _;
@@ -30,9 +30,9 @@ use self::cell::{Cell, Day, OfResource, Place};
 use self::rows::Rows;
 use super::runs::Runs;
 
-pub use beside::Beside;
 pub use entry::Entry;
 pub use rows::{Grain, Part};
+pub use sum_thread::Beside;
 pub use sums::Sums;
 
 /// Bytes of sums held in memory.

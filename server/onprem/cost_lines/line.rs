@@ -8,8 +8,8 @@ use chrono::NaiveDate;
 use serde::Serialize;
 
 use super::super::entry::unit_name;
+use crate::enum_words::words;
 use crate::money::{Currency, Decimal};
-use crate::words::words;
 
 /// Something that a month is charged.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -7,21 +7,21 @@
 //! [`PLACES`], and the parts are made to sum to the interval.
 
 mod columns;
-mod demand;
 mod energy;
 mod interval;
 mod model;
+mod peak;
 mod problem;
 mod pue;
 mod reading;
 mod tariff;
 
 pub use columns::Kind;
-pub use demand::{Window, peak};
 pub use energy::{BandEnergy, DayEnergy, MeterLocation, by_day};
 pub use interval::PLACES;
 pub(super) use interval::start_of;
 pub use model::Model;
+pub use peak::{Window, peak};
 pub(super) use problem::KILOWATT_PLACES;
 pub use problem::Problem;
 pub(super) use pue::energy_of_covered_days;

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Window;
 use super::problem::{Problem, price};
+use crate::enum_words::{words, written_as_str};
 use crate::money::{Currency, Decimal};
-use crate::words::{words, written_as_str};
 
 /// A price list of a utility. Public holidays are days like others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use chrono::NaiveDate;
 
 use super::super::power::{KILOWATT_PLACES, Pue};
-use crate::billing::formula::begins_formula;
+use crate::billing::formula_guard::begins_formula;
 use crate::money::{Currency, Decimal, grouped, two_readings};
 use crate::period::BillingMonth;
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::entry::Entry;
 use super::field::{self, Field};
-use crate::words::{words, written_as_str};
+use crate::enum_words::{words, written_as_str};
 
 words! {
     /// What is kept as a sheet: `as_str` in addresses and names of files, `name` over a list of them, `one` in “New asset”.

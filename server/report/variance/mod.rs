@@ -11,10 +11,10 @@ use sqlx::{FromRow, PgConnection, Postgres, QueryBuilder, Row};
 
 pub use parts::Parts;
 
-use super::apart::{Apart, first_together, whole_until};
 use super::as_of::{Error, as_of};
 use super::cache::Ask;
 use super::compared::{Compared, SameDays};
+use super::compared_period::{Apart, first_together, whole_until};
 use super::denominate::{denominate, left_out};
 use super::denomination::Unconverted;
 use super::question::SHARED;

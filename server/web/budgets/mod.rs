@@ -1,7 +1,7 @@
 //! `/budgets`: what each team, project and cost centre may spend, and how they stand.
 
+pub(super) mod budget;
 mod form;
-pub(super) mod one;
 
 use askama::Template;
 use chrono::NaiveDate;

@@ -14,12 +14,12 @@ use super::super::format::Format;
 use super::super::layout::Layout;
 use super::super::{filters, paths, respond};
 use super::cluster::to_month;
+use crate::enum_words::words;
 use crate::money::{Currency, Decimal};
 use crate::onprem::{
     self, Amounts, Cluster, ClusterMonth, Component, Line, MonthSummary, State as Stands, UnpricedEnergy,
 };
 use crate::period::BillingMonth;
-use crate::words::words;
 
 /// A month, for scripts.
 #[derive(Serialize)]

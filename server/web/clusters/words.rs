@@ -6,9 +6,9 @@ pub(super) use super::super::words::{finding, term};
 use crate::economics::capacity::{Full, Order};
 use crate::economics::owning::{Component, Cooling, Hours};
 use crate::economics::{BreakEven, Verdict};
+use crate::enum_words::words;
 use crate::money::Decimal;
 use crate::onprem::{Comparison, Economics};
-use crate::words::words;
 
 // Such an hour as pages call it, and what is meant with it.
 words! {

@@ -2,10 +2,10 @@
 
 mod client;
 pub mod cookie;
-mod taken;
+mod handler_arguments;
 
 pub use client::Client;
-pub use taken::{Entering, Pairs, Reading, Sending, Writing};
+pub use handler_arguments::{Entering, Pairs, Reading, Sending, Writing};
 
 use std::convert::Infallible;
 use std::ops::{Deref, DerefMut};

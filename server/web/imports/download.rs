@@ -13,7 +13,7 @@ use sqlx::PgPool;
 use tokio::sync::mpsc;
 
 use super::super::format::Format;
-use crate::billing::formula;
+use crate::billing::formula_guard;
 use crate::ledger::{self, Sha256};
 use crate::report::{self, DeliveryFile, RejectedRow};
 use crate::web::csv::{self, Cell, Record as _};
@@ -143,24 +143,28 @@ impl RejectedRows {
             let width = self.rows.header().len();
             let is_old = |name: &[u8]| Reasons::COLUMNS.iter().any(|reason| reason.as_bytes() == name);
             let kept: Vec<bool> = self.rows.header().iter().map(|name| !is_old(name)).collect();
-            let escaped = self.rows.header().iter().position(|name| name == formula::ESCAPED.as_bytes());
+            let escaped =
+                self.rows.header().iter().position(|name| name == formula_guard::ESCAPED.as_bytes());
             let is_kept = |at: usize| kept.get(at).copied().unwrap_or(true);
             if !self.is_begun {
                 self.is_begun = true;
-                let header = self.rows.header().iter().filter(|name| !is_old(name)).map(formula::escape);
+                let header =
+                    self.rows.header().iter().filter(|name| !is_old(name)).map(formula_guard::escape);
                 writer
                     .write_record(header.chain(Reasons::COLUMNS.iter().map(|name| name.as_bytes().into())))?;
             }
             for rejection in &rejections {
                 let record = self.rows.row(rejection.row as u64)?;
-                let was_escaped = escaped.is_some_and(|at| record.get(at) == Some(formula::YES.as_bytes()));
+                let was_escaped =
+                    escaped.is_some_and(|at| record.get(at) == Some(formula_guard::YES.as_bytes()));
                 // A row may be shorter than the header; the reasons stand under their own names all the same.
                 let missing = std::iter::repeat_n(&[][..], width.saturating_sub(record.len()));
                 let fields = record.iter().chain(missing).enumerate();
                 let fields = fields.filter(|(at, _)| is_kept(*at)).map(|(_, field)| field);
                 // Of a file that people got here before, as it was before.
-                let fields = fields.map(|field| if was_escaped { formula::unescape(field) } else { field });
-                let fields: Vec<_> = fields.map(formula::escape).collect();
+                let fields =
+                    fields.map(|field| if was_escaped { formula_guard::unescape(field) } else { field });
+                let fields: Vec<_> = fields.map(formula_guard::escape).collect();
                 let is_escaped = fields.iter().any(|field| matches!(field, Cow::Owned(_)));
                 let reasons = Reasons { delivery, rejection, is_escaped };
                 let reasons = reasons.cells();
@@ -193,7 +197,7 @@ csv::record! {
     "gpuledger/Column" => &it.rejection.column,
     "gpuledger/Found" => &it.rejection.found,
     "gpuledger/Expected" => &it.rejection.expected,
-    formula::ESCAPED => if it.is_escaped { formula::YES } else { "" },
+    formula_guard::ESCAPED => if it.is_escaped { formula_guard::YES } else { "" },
 }
 
 /// Which rejected rows come next.

@@ -6,8 +6,8 @@
 //! `docs/decisions/rendered-pages-are-cached-by-their-inputs.md`.
 
 mod blank;
-mod kept;
 mod pace;
+mod rendered;
 mod version;
 
 use super::format::File;
@@ -28,8 +28,8 @@ use super::{App, Error};
 use crate::accounts::Role;
 use crate::cache::{self, Cache, NotReady};
 use blank::Filled;
-use kept::{Kept, Wanted};
 use pace::Pace;
+use rendered::{Kept, Wanted};
 pub(super) use version::Now;
 use version::Version;
 

@@ -19,7 +19,7 @@ pub struct OldFiles {
 
 /// The files that only archived imports have, all archived before then.
 pub async fn old_files(db: &mut PgConnection, then: DateTime<Utc>) -> sqlx::Result<OldFiles> {
-    let found = sqlx::query_file!("server/ledger/old_files.sql", then).fetch_all(db).await?;
+    let found = sqlx::query_file!("server/ledger/archive_files.sql", then).fetch_all(db).await?;
     Ok(OldFiles { files: found.len() as i64, bytes: found.iter().map(|file| file.received_bytes).sum() })
 }
 
@@ -44,7 +44,7 @@ async fn remove(
     then: DateTime<Utc>,
     now: DateTime<Utc>,
 ) -> anyhow::Result<usize> {
-    let found = sqlx::query_file!("server/ledger/old_files.sql", then).fetch_all(&mut *db).await?;
+    let found = sqlx::query_file!("server/ledger/archive_files.sql", then).fetch_all(&mut *db).await?;
     if found.is_empty() {
         return Ok(0);
     }

@@ -60,11 +60,11 @@ macro_rules! written_as_str {
         }
 
         impl std::str::FromStr for $name {
-            type Err = $crate::words::UnknownWord;
+            type Err = $crate::enum_words::UnknownWord;
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
                 let found = Self::ALL.into_iter().find(|it| it.as_str() == text);
-                found.ok_or_else(|| $crate::words::UnknownWord {
+                found.ok_or_else(|| $crate::enum_words::UnknownWord {
                     expected: Self::ALL.map(Self::as_str).to_vec(),
                 })
             }
