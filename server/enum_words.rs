@@ -40,6 +40,7 @@ macro_rules! words {
         $($variant:ident = $text:literal $(, $texts:literal)*;)+
     }) => {
         impl $name {
+            #[doc = concat!("The `", stringify!($function), "` of each variant.")]
             pub fn $function(self) -> &'static str {
                 match self { $(Self::$variant => $text),+ }
             }
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_reads_as_it_is_printed_and_another_is_told_which_there_are() {
+    fn a_word_reads_as_it_is_printed_and_another_names_those_there_are() {
         for fruit in Fruit::ALL {
             assert_eq!(fruit.to_string().parse(), Ok(fruit));
         }

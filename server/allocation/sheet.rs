@@ -41,7 +41,13 @@ pub struct RefusedCell {
 /// A file that is not taken; nothing of it is kept.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{}: found {:?}, expected {}", in_row(.0.row), .0.column, .0.found, .0.expected)]
-pub struct RefusedFile(#[from] RefusedRow);
+pub struct RefusedFile(RefusedRow);
+
+impl From<RefusedRow> for RefusedFile {
+    fn from(row: RefusedRow) -> Self {
+        Self(row)
+    }
+}
 
 fn in_row(row: usize) -> String {
     if row == 0 { "first line, ".to_owned() } else { format!("row {row}, ") }

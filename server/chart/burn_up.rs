@@ -115,7 +115,12 @@ mod tests {
     #[test]
     fn it_draws_what_is_spent_the_limit_and_the_band() {
         let day = |number: u32, amount| BurnUpDay {
-            day: Bucket { label: number.to_string(), name: format!("{number} Sep 2026"), is_apart: false },
+            day: Bucket {
+                label: number.to_string(),
+                name: format!("{number} Sep 2026"),
+                is_apart: false,
+                names_year: false,
+            },
             amount,
         };
         let expected = BurnUpAmount::Expected { low: 30.into(), expected: 40.into(), high: 60.into() };

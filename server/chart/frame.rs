@@ -161,7 +161,7 @@ pub(super) fn labelled(buckets: &[Bucket], per_place: f64) -> Vec<bool> {
     let every = label_step(buckets, per_place);
     let length = |at: usize| count(buckets[at].label.chars().count());
     let (years, others): (Vec<usize>, Vec<usize>) =
-        (0..buckets.len()).partition(|at| buckets[*at].names_year());
+        (0..buckets.len()).partition(|at| buckets[*at].names_year);
     let others = others.into_iter().filter(|at| is_labelled(buckets, *at, every));
     let mut shown = vec![false; buckets.len()];
     for at in years.iter().rev().copied().chain(others) {
@@ -176,7 +176,7 @@ pub(super) fn labelled(buckets: &[Bucket], per_place: f64) -> Vec<bool> {
 
 /// Every how many columns a label fits.
 fn label_step(buckets: &[Bucket], per_place: f64) -> usize {
-    let days = buckets.iter().filter(|bucket| !bucket.is_apart && !bucket.names_year());
+    let days = buckets.iter().filter(|bucket| !bucket.is_apart && !bucket.names_year);
     let longest = days.map(|bucket| bucket.label.chars().count()).max().unwrap_or(1);
     let needed = (count(longest) + 1.0) * CHARACTER;
     [1, 2, 5, 10, 15].into_iter().find(|step| count(*step) * per_place >= needed).unwrap_or(30)

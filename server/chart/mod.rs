@@ -59,33 +59,28 @@ pub struct Bucket {
     pub name: String,
     /// Stands at a distance, for what belongs to no day: "Whole period".
     pub is_apart: bool,
+    /// The label names a year that begins here: it has its place before others.
+    pub names_year: bool,
 }
 
 impl Bucket {
     /// A column a month, in their order.
     pub fn months(months: &[BillingMonth]) -> Vec<Self> {
         let (Some(first), Some(last)) = (months.first(), months.last()) else { return Vec::new() };
-        let bucket = |month: &BillingMonth| Self {
-            label: month_label(*month, (*first, *last)),
-            name: month.name(),
-            is_apart: false,
+        let bucket = |month: &BillingMonth| {
+            let (label, names_year) = month_label(*month, (*first, *last));
+            Self { label, name: month.name(), is_apart: false, names_year }
         };
         months.iter().map(bucket).collect()
-    }
-
-    /// Whether the label says which year begins here.
-    fn names_year(&self) -> bool {
-        let year = self.label.rsplit_once(' ').map(|(_, year)| year);
-        year.is_some_and(|year| year.len() == 4 && year.bytes().all(|byte| byte.is_ascii_digit()))
     }
 }
 
 /// A month below an axis from `first` to `last`: `Sep`. Where that spans years, `Jan 2026` at its first month and wherever a
-/// year begins.
-pub fn month_label(month: BillingMonth, (first, last): (BillingMonth, BillingMonth)) -> String {
+/// year begins; and whether it names the year.
+pub fn month_label(month: BillingMonth, (first, last): (BillingMonth, BillingMonth)) -> (String, bool) {
     let spans_years = first.first_day().year() != last.first_day().year();
-    let begins = month == first || month.first_day().month() == 1;
-    month.first_day().format(if spans_years && begins { "%b %Y" } else { "%b" }).to_string()
+    let names_year = spans_years && (month == first || month.first_day().month() == 1);
+    (month.first_day().format(if names_year { "%b %Y" } else { "%b" }).to_string(), names_year)
 }
 
 /// The values of one group, a value for each bucket.
@@ -154,6 +149,7 @@ mod tests {
                     label: day.to_string(),
                     name: format!("{day} Sep 2026"),
                     is_apart: false,
+                    names_year: false,
                 })
                 .collect(),
             series: series.collect(),

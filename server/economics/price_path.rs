@@ -132,7 +132,7 @@ impl Progress {
     }
 
     /// Of what was bought, what is left after so many years: 10^(−g × t).
-    fn left(self, years: Decimal) -> Option<Decimal> {
+    pub fn left(self, years: Decimal) -> Option<Decimal> {
         exponential(-product(&[self.hazard(), years]))
     }
 }

@@ -50,7 +50,7 @@ pub enum State {
     Differs,
     /// Every amount counts as the asset register says; names or descriptions do not.
     Reworded,
-    /// It goes on: what is active of it, if anything is, is what was known when it was submitted.
+    /// It is not over: what is active of it, if anything is, is what was known when it was submitted.
     Running,
     /// It was submitted and is being loaded.
     #[serde(rename = "handed-in")]

@@ -8,14 +8,14 @@ use super::{Grouping, Question};
 use crate::period::BillingMonth;
 
 /// What is compared with, where it is not all of the period before: it is read by itself.
-pub(super) enum Apart<'a> {
+pub(super) enum ComparedPeriod<'a> {
     /// The days that the period has come to itself.
     SameDays(&'a SameDays),
     /// What is asked of the days before those that are asked for; of the same dates, as far as the period has come itself.
     DaysBefore(Box<DaysBefore>, Option<&'a SameDays>),
 }
 
-impl<'a> Apart<'a> {
+impl<'a> ComparedPeriod<'a> {
     pub fn of(question: &Question, snapshot: &'a Snapshot) -> Option<Self> {
         let same_days = snapshot.same_days.as_deref();
         match question.days_before() {
@@ -63,7 +63,7 @@ impl<'a> Apart<'a> {
 }
 
 /// Up to which month the period before is compared whole, and read together with the period.
-pub(super) fn whole_until(question: &Question, apart: Option<&Apart<'_>>) -> BillingMonth {
+pub(super) fn whole_until(question: &Question, apart: Option<&ComparedPeriod<'_>>) -> BillingMonth {
     apart.map_or(question.period.first(), |apart| apart.since(question))
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
 use super::compared::SameDays;
-use super::compared_period::{Apart, first_together, whole_until};
+use super::compared_period::{ComparedPeriod, first_together, whole_until};
 use super::denomination::{Denomination, Unconverted};
 use super::snapshot::{AsOf, Snapshot};
 use super::sql::{Measure, Rows, Source, source_of};
@@ -166,7 +166,7 @@ pub(super) async fn left_out(
         return Ok(LeftOut::default());
     }
     let first = question.period.first();
-    let apart = Apart::of(question, snapshot);
+    let apart = ComparedPeriod::of(question, snapshot);
     let since = whole_until(question, apart.as_ref());
     let rows =
         Rows { first: first_together(question, since), ..Rows::of_period(question, snapshot, source, None) };

@@ -4,7 +4,7 @@ use futures_util::TryStreamExt as _;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row};
 
 use super::cache::Remembered;
-use super::compared_period::{Apart, first_together, whole_until};
+use super::compared_period::{ComparedPeriod, first_together, whole_until};
 use super::denominate::{LeftOut, denominate, left_out};
 use super::denomination::Denomination;
 use super::payers::Payers;
@@ -138,7 +138,7 @@ async fn groups(
     denomination: &Denomination,
     source: Source,
 ) -> sqlx::Result<Vec<Sum>> {
-    let apart = Apart::of(question, snapshot);
+    let apart = ComparedPeriod::of(question, snapshot);
     // Of the period before what is compared whole, up to where that is read by itself.
     let before = whole_until(question, apart.as_ref());
     let mut rows = Rows::of_period(question, snapshot, source, Some(denomination));
@@ -233,7 +233,7 @@ async fn groups(
     Ok(ordered.await?)
 }
 
-impl Apart<'_> {
+impl ComparedPeriod<'_> {
     /// What each group, and each within a group, cost.
     async fn sums(
         &self,

@@ -5,7 +5,7 @@ use axum::http::Method;
 
 use super::error::Result;
 use super::layout::Layout;
-use super::routes::Stated;
+use super::route_builder::Stated;
 use super::{paths, respond};
 use crate::accounts::Role;
 

@@ -170,7 +170,7 @@ impl Line {
     fn notes(&self) -> Vec<(String, String)> {
         let pairs = self.details.as_object().into_iter().flatten();
         let said = pairs.filter(|(_, value)| !value.is_null());
-        said.map(|(name, value)| (label(name), written(value))).collect()
+        said.map(|(name, value)| (label(name), written(name, value))).collect()
     }
 }
 
@@ -189,18 +189,22 @@ fn label(name: &str) -> String {
     .to_owned()
 }
 
-fn written(value: &Value) -> String {
+/// A detail as people read it. `name` says what it is: a number of an invoice may look like a month.
+fn written(name: &str, value: &Value) -> String {
     match value {
         Value::Null => "none".to_owned(),
         Value::Bool(true) => "yes".to_owned(),
         Value::Bool(false) => "no".to_owned(),
-        Value::String(text) => moment_or_month(text).unwrap_or_else(|| text.clone()),
+        Value::String(text) => moment_or_month(name, text).unwrap_or_else(|| text.clone()),
         Value::Array(values) if values.is_empty() => "none".to_owned(),
-        Value::Array(values) => values.iter().map(written).collect::<Vec<_>>().join(", "),
+        Value::Array(values) => {
+            values.iter().map(|value| written(name, value)).collect::<Vec<_>>().join(", ")
+        }
         Value::Object(pair) => match (pair.get("from"), pair.get("to")) {
-            (Some(from), Some(to)) => format!("{} → {}", written(from), written(to)),
+            (Some(from), Some(to)) => format!("{} → {}", written(name, from), written(name, to)),
             _ => amount(value).unwrap_or_else(|| {
-                let pairs = pair.iter().map(|(name, value)| format!("{} {}", label(name), written(value)));
+                let pairs =
+                    pair.iter().map(|(name, value)| format!("{} {}", label(name), written(name, value)));
                 pairs.collect::<Vec<_>>().join(", ")
             }),
         },
@@ -208,12 +212,13 @@ fn written(value: &Value) -> String {
     }
 }
 
-/// Moments are kept to the nanosecond, months and days as numbers: people read `Sep 30, 2026` and `September 2026`.
-fn moment_or_month(text: &str) -> Option<String> {
-    let moment = text.parse::<DateTime<Utc>>().map(|at| at.format("%b %-d, %Y, %H:%M UTC").to_string());
-    let day = || text.parse::<NaiveDate>().map(|day| day.format("%b %-d, %Y").to_string());
-    let month = || text.parse::<BillingMonth>().map(BillingMonth::name);
-    moment.ok().or_else(|| day().ok()).or_else(|| month().ok())
+/// Moments are kept to the nanosecond, months as numbers: people read `Sep 30, 2026, 14:00 UTC` and `September 2026`.
+fn moment_or_month(name: &str, text: &str) -> Option<String> {
+    if matches!(name, "month" | "months") {
+        return text.parse().map(BillingMonth::name).ok();
+    }
+    let moment = text.parse::<DateTime<Utc>>().ok()?;
+    Some(moment.format("%b %-d, %Y, %H:%M UTC").to_string())
 }
 
 /// `1,204.10 USD`, where a value is an amount in a currency.

@@ -22,7 +22,8 @@ pub struct Choices {
     address: Address,
 }
 
-/// The address of the page that asks this of a period.
+/// The address of the page that asks this of a period. A page of one thing over all its months ignores the period, and offers
+/// no others.
 type Address = Box<dyn Fn(&Asked, Period) -> String + Send + Sync>;
 
 impl Choices {
@@ -44,7 +45,7 @@ impl Choices {
         (self.address)(asked, self.period)
     }
 
-    /// The same question of another period, from its first page on.
+    /// The same question of another period, from its first page on and in its usual steps.
     pub fn during(&self, period: Period) -> String {
         (self.address)(&Asked { page: 1, over: None, ..self.asked.clone() }, period)
     }

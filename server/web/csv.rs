@@ -45,12 +45,12 @@ macro_rules! record {
 pub(super) use record;
 
 /// A row of an answer, and what its amounts are counted in.
-pub struct InCurrency<'a, T> {
+pub struct RowInCurrency<'a, T> {
     pub row: &'a T,
     pub currency: Option<&'a Currency>,
 }
 
-impl<'a, T> InCurrency<'a, T> {
+impl<'a, T> RowInCurrency<'a, T> {
     pub fn all(rows: &'a [T], currency: Option<&'a Currency>) -> Vec<Self> {
         rows.iter().map(|row| Self { row, currency }).collect()
     }

@@ -36,7 +36,7 @@ struct Subtotal {
     in_files: Decimal,
     in_ledger: Decimal,
     tax: Decimal,
-    /// What its lines were invoiced, and by how much that differs, is then that of the total.
+    /// Whether it shows what was invoiced and the difference: those of the total, which are of these lines alone.
     has_invoice: bool,
 }
 
@@ -161,7 +161,7 @@ impl Page {
     }
 
     /// Lines with an invoice, those that lack one and our own, summed apart: only where all of a row has an invoice do its
-    /// columns subtract. None where all lines are of one kind, which the total sums.
+    /// columns subtract, but for what each line rounds. None where all lines are of one kind, which the total sums.
     fn subtotals(&self, total: &ReconciledTotal) -> Vec<Subtotal> {
         type IsOfKind = fn(&ReconciledLine) -> bool;
         let kinds: [(&str, IsOfKind); 3] = [

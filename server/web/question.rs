@@ -268,7 +268,16 @@ impl Asked {
         let after_filters = [
             ("find", self.find.clone()),
             ("sort", self.sort.map(|sort| sort.to_string())),
-            ("over", self.over.map(|step| if step == Step::Day { "day" } else { "month" }.to_owned())),
+            (
+                "over",
+                self.over.map(|step| {
+                    match step {
+                        Step::Day => "day",
+                        Step::Month => "month",
+                    }
+                    .to_owned()
+                }),
+            ),
             ("limit", self.limit.map(|limit| limit.to_string())),
             ("sequence", self.sequence.map(|sequence| sequence.to_string())),
             ("page", (self.page > 1).then(|| self.page.to_string())),

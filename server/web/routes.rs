@@ -1,146 +1,175 @@
 //! The table of routes: what exists, and who may use it.
 
-use axum::Router;
-use axum::extract::DefaultBodyLimit;
-use axum::handler::Handler;
-use axum::http::Method;
-use axum::routing::MethodRouter;
-use axum_extra::routing::{SecondElementIs, TypedPath};
+use super::route_builder::{Access, Routes};
+use super::{
+    access_page, account, allocation, assets, audit, budgets, changes, charges, clusters, experiments,
+    glossary, health, imports, invoices, metrics, overview, password, people, prices, rates, scenarios,
+    setup, sign_in, spend, storage, teams, variance,
+};
 
-use super::{App, guard};
-use crate::accounts::Role;
-
-/// Who may use a route.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// Anyone; nobody even looks who it is. For files and the health of the server.
-    Static,
-    /// Anyone; the page knows who it is where they are signed in.
-    Public,
-    /// Everyone with an account.
-    SignedIn,
-    /// Finance and administrators.
-    Finance,
-    Admin,
-}
-
-impl Access {
-    /// Whether someone of this role may pass; `None` is someone who is not signed in.
-    pub fn admits(self, role: Option<Role>) -> bool {
-        match self {
-            Self::Static | Self::Public => true,
-            Self::SignedIn => role.is_some(),
-            Self::Finance => matches!(role, Some(Role::Finance | Role::Admin)),
-            Self::Admin => role == Some(Role::Admin),
-        }
-    }
-}
-
-/// One line of the table.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stated {
-    pub method: Method,
-    pub path: &'static str,
-    pub access: Access,
-    /// Whether scripts may read it with a token: it shows figures, or is a file of them.
-    pub is_for_scripts: bool,
-    /// Whether the page is also a file: its address with `.json` or another suffix answers the same figures.
-    pub has_files: bool,
-    /// Whether the page is kept once it is rendered: its reader's role and teams, its address, the day and what people have
-    /// written decide all of it but their name. What is under way, or said to one person, is none of that.
-    pub is_kept: bool,
-}
-
-/// A handler of the path `P`: the type of its first argument.
-pub trait HandlerAt<P, T>: Handler<T, App> {}
-
-impl<P: TypedPath, T: SecondElementIs<P>, H: Handler<T, App>> HandlerAt<P, T> for H {}
-
-/// Routes under construction: a route cannot be added without saying for whom it is.
-#[derive(Default)]
-#[must_use]
-pub struct Routes {
-    router: Router<App>,
-    stated: Vec<Stated>,
-}
-
-impl Routes {
-    pub fn get<P: TypedPath, T: 'static>(self, access: Access, handler: impl HandlerAt<P, T>) -> Self {
-        self.add::<P>(Method::GET, access, axum::routing::get(handler))
-    }
-
-    /// A page with its files, for people alone.
-    pub fn with_files<P: TypedPath, T: 'static>(self, access: Access, handler: impl HandlerAt<P, T>) -> Self {
-        self.get(access, handler).stating(|line| line.has_files = true)
-    }
-
-    /// A file, or figures in one form alone: scripts read it with a token, too, as their owner would.
-    pub fn file<P: TypedPath, T: 'static>(self, access: Access, handler: impl HandlerAt<P, T>) -> Self {
-        self.get(access, handler).stating(|line| line.is_for_scripts = true)
-    }
-
-    /// A page that shows figures, with its files, for people and scripts.
-    pub fn figures<P: TypedPath, T: 'static>(self, access: Access, handler: impl HandlerAt<P, T>) -> Self {
-        self.file(access, handler).stating(|line| line.has_files = true)
-    }
-
-    /// A page that shows figures and is kept, with its files.
-    pub fn kept<P: TypedPath, T: 'static>(self, access: Access, handler: impl HandlerAt<P, T>) -> Self {
-        self.figures(access, handler).stating(|line| line.is_kept = true)
-    }
-
-    pub fn post<P: TypedPath, T: 'static>(self, access: Access, handler: impl HandlerAt<P, T>) -> Self {
-        self.add::<P>(Method::POST, access, axum::routing::post(handler))
-    }
-
-    /// A route that takes files: its body has no limit, and its handler streams it.
-    pub fn upload<P: TypedPath, T: 'static>(self, access: Access, handler: impl HandlerAt<P, T>) -> Self {
-        let without_limit = axum::routing::post(handler).layer(DefaultBodyLimit::disable());
-        self.add::<P>(Method::POST, access, without_limit)
-    }
-
-    fn add<P: TypedPath>(mut self, method: Method, access: Access, handler: MethodRouter<App>) -> Self {
-        let line =
-            Stated { method, path: P::PATH, access, is_for_scripts: false, has_files: false, is_kept: false };
-        self.stated.push(line);
-        self.router = self.router.route(P::PATH, handler);
-        self
-    }
-
-    /// Says more of the route that was added last.
-    fn stating(mut self, state: impl FnOnce(&mut Stated)) -> Self {
-        if let Some(line) = self.stated.last_mut() {
-            state(line);
-        }
-        self
-    }
-
-    pub fn stated(&self) -> &[Stated] {
-        &self.stated
-    }
-
-    /// The router behind its guard, who reads this same table.
-    pub fn into_router(self, app: App) -> Router {
-        guard::stand_before(self.router, self.stated, app)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn it_admits_whom_it_names() {
-        use Access::{Admin, Finance, Public, SignedIn, Static};
-        let roles = [None, Some(Role::Lead), Some(Role::Finance), Some(Role::Admin)];
-        for (access, admitted) in [
-            (Static, [true, true, true, true]),
-            (Public, [true, true, true, true]),
-            (SignedIn, [false, true, true, true]),
-            (Finance, [false, false, true, true]),
-            (Admin, [false, false, false, true]),
-        ] {
-            assert_eq!(roles.map(|role| access.admits(role)), admitted, "{access:?}");
-        }
-    }
+/// Every route with who may use it. A route that is not here answers nobody.
+pub fn routes() -> Routes {
+    use Access::{Admin, Finance, Public, SignedIn, Static};
+    Routes::default()
+        .get(SignedIn, overview::home)
+        .figures(SignedIn, overview::show)
+        .get(SignedIn, spend::during)
+        .kept(SignedIn, spend::show)
+        .kept(SignedIn, variance::show)
+        .figures(SignedIn, charges::list)
+        .figures(SignedIn, charges::show)
+        .get(SignedIn, teams::latest::any)
+        .kept(SignedIn, teams::chargeback::show)
+        .get(SignedIn, teams::latest::of_team)
+        .kept(SignedIn, teams::show)
+        .kept(SignedIn, teams::statement::show)
+        .get(SignedIn, experiments::latest)
+        .kept(SignedIn, experiments::show)
+        .kept(SignedIn, experiments::experiment::show)
+        .post(Finance, experiments::edit::change)
+        .post(Finance, experiments::edit::merge)
+        .kept(SignedIn, experiments::compare::show)
+        .get(Public, sign_in::show)
+        .post(Public, sign_in::create)
+        .post(Public, sign_in::destroy)
+        .get(Public, setup::show)
+        .post(Public, setup::create)
+        .get(SignedIn, account::show)
+        .post(SignedIn, account::change_password)
+        .post(SignedIn, account::change_appearance)
+        .post(SignedIn, account::sessions::end)
+        .post(SignedIn, account::sessions::end_others)
+        .post(SignedIn, account::tokens::create)
+        .post(SignedIn, account::tokens::revoke)
+        .get(Public, password::show)
+        .post(Public, password::create)
+        .get(SignedIn, access_page::show)
+        .get(SignedIn, glossary::show)
+        .figures(Finance, imports::index)
+        .upload(Finance, imports::receive::create)
+        .figures(Finance, imports::batch::show)
+        .post(Finance, imports::batch::cancel)
+        .post(Finance, imports::batch::retry)
+        .figures(Finance, imports::delivery::show)
+        .figures(Finance, imports::import_changes::show)
+        .figures(Finance, imports::download::rejections)
+        .file(Finance, imports::download::original)
+        .file(Finance, imports::download::rejected)
+        .post(Finance, imports::decide::replace)
+        .post(Finance, imports::decide::add)
+        .post(Finance, imports::decide::discard)
+        .post(Finance, imports::decide::undo)
+        .post(Finance, imports::decide::load_again)
+        .upload(Finance, imports::receive::again)
+        .post(Finance, imports::decide::explain)
+        .get(Finance, imports::limits::show)
+        .post(Admin, imports::limits::save)
+        .figures(Finance, storage::show)
+        .post(Admin, storage::save)
+        .post(Admin, storage::archive)
+        .get(Finance, invoices::latest)
+        .kept(Finance, invoices::show)
+        .post(Finance, invoices::enter)
+        .post(Finance, invoices::remove)
+        .figures(Finance, rates::index)
+        .post(Finance, rates::set)
+        .upload(Finance, rates::load)
+        .post(Finance, rates::remove)
+        .post(Finance, rates::set_reporting_currency)
+        .figures(Finance, allocation::rules::index)
+        .get(Finance, allocation::rules::new)
+        .post(Finance, allocation::rules::create)
+        .get(Finance, allocation::rules::edit)
+        .post(Finance, allocation::rules::change)
+        .post(Finance, allocation::rules::shift)
+        .post(Finance, allocation::rules::remove)
+        .file(Finance, allocation::shared_costs::index)
+        .get(Finance, allocation::shared_costs::new)
+        .post(Finance, allocation::shared_costs::create)
+        .get(Finance, allocation::shared_costs::edit)
+        .post(Finance, allocation::shared_costs::change)
+        .post(Finance, allocation::shared_costs::remove)
+        .figures(Finance, allocation::organization::index)
+        .post(Finance, allocation::organization::create)
+        .upload(Finance, allocation::organization::load)
+        .get(Finance, allocation::organization::edit)
+        .post(Finance, allocation::organization::change)
+        .post(Finance, allocation::organization::remove)
+        .figures(Finance, allocation::labels::show)
+        .post(Finance, allocation::labels::say)
+        .post(Finance, allocation::labels::map)
+        .figures(Finance, changes::list::index)
+        .figures(Finance, changes::allocation::show)
+        .figures(Finance, changes::asset_register::show)
+        .figures(Finance, changes::asset_register::list)
+        .figures(Finance, changes::prices::show)
+        .figures(Finance, changes::prices::list)
+        .post(Finance, changes::propose)
+        .post(Finance, changes::discard)
+        .post(Finance, changes::undo_readings)
+        .post(Admin, changes::apply)
+        .post(Admin, changes::undo)
+        .kept(SignedIn, budgets::index)
+        .post(Finance, budgets::add)
+        .kept(SignedIn, budgets::budget::show)
+        .post(Finance, budgets::budget::change)
+        .post(Finance, budgets::budget::end)
+        .post(Finance, budgets::budget::remove)
+        .figures(Finance, allocation::quantities::index)
+        .post(Finance, allocation::quantities::set)
+        .upload(Finance, allocation::quantities::load)
+        .post(Finance, allocation::quantities::remove)
+        .figures(Finance, clusters::index)
+        .get(Finance, clusters::new::show)
+        .get(Finance, clusters::new::figure)
+        .post(Finance, clusters::new::create)
+        .figures(Finance, clusters::cluster::show)
+        .post(Finance, clusters::cluster::publish)
+        .upload(Finance, clusters::readings::load)
+        .figures(Finance, clusters::month::show)
+        .figures(Finance, clusters::asset_register::index)
+        .upload(Finance, clusters::asset_register::load)
+        .get(Finance, clusters::asset_register::new)
+        .post(Finance, clusters::asset_register::create)
+        .get(Finance, clusters::asset_register::edit)
+        .post(Finance, clusters::asset_register::change)
+        .post(Finance, clusters::asset_register::remove)
+        .figures(SignedIn, prices::index)
+        .get(Finance, prices::form::new)
+        .post(Finance, prices::form::create)
+        .upload(Finance, prices::form::file::load)
+        .get(Finance, prices::form::edit)
+        .post(Finance, prices::form::change)
+        .post(Finance, prices::form::remove)
+        .figures(SignedIn, scenarios::index)
+        .post(SignedIn, scenarios::save::create)
+        .upload(SignedIn, scenarios::save::load)
+        .figures(SignedIn, scenarios::claims::index)
+        .file(SignedIn, scenarios::calculators::index)
+        .figures(SignedIn, scenarios::calculators::show)
+        .figures(SignedIn, scenarios::begin::show)
+        .figures(SignedIn, scenarios::show::of_template)
+        .figures(SignedIn, scenarios::show::of_kept)
+        .post(SignedIn, scenarios::save::save)
+        .figures(SignedIn, scenarios::versions::show)
+        .post(SignedIn, scenarios::save::share)
+        .post(SignedIn, scenarios::save::unshare)
+        .post(SignedIn, scenarios::save::remove)
+        .post(SignedIn, scenarios::save::bring_back)
+        .get(Finance, allocation::unallocated::latest)
+        .kept(Finance, allocation::unallocated::show)
+        .get(Admin, people::index)
+        .post(Admin, people::create)
+        .get(Admin, people::person::show)
+        .post(Admin, people::person::change)
+        .post(Admin, people::person::disable)
+        .post(Admin, people::person::enable)
+        .post(Admin, people::person::sign_out)
+        .post(Admin, people::person::make_link)
+        .post(Admin, people::person::revoke_token)
+        .with_files(Admin, audit::show)
+        .get(Static, assets::show)
+        .get(Static, health::show)
+        .get(Static, health::ready)
+        .file(Admin, metrics::show)
 }

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use super::csv::{self, InCurrency};
+use super::csv::{self, RowInCurrency};
 use super::error::Result;
 use super::extract::{Pairs, Reading};
 use super::format::{File, Format};
@@ -37,7 +37,7 @@ pub async fn show(path: paths::Variance, format: Format, reading: Reading<Pairs>
         Format::Json => respond::json(&variance),
         Format::Csv => {
             let currency = variance.currency.as_ref();
-            let lines = InCurrency::all(&variance.movements, currency);
+            let lines = RowInCurrency::all(&variance.movements, currency);
             csv::answer(&format!("variance-{period}"), &lines)
         }
         Format::Html => {
@@ -157,6 +157,7 @@ fn bridge(variance: &Variance) -> chart::Stack {
                 label: label.to_owned(),
                 name: (*name).to_owned(),
                 is_apart: false,
+                names_year: false,
             })
             .collect(),
         series: vec![chart::Series {
@@ -169,7 +170,7 @@ fn bridge(variance: &Variance) -> chart::Stack {
 }
 
 csv::record! {
-    |it: InCurrency<'_, Movement>|
+    |it: RowInCurrency<'_, Movement>|
     "provider" => &it.row.provider,
     "service" => &it.row.service,
     "item" => &it.row.item,

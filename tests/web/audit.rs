@@ -9,6 +9,7 @@ use gpuledger::changes::{self, Document as _, Right};
 use gpuledger::onprem::{self, Kind};
 use gpuledger::price_catalogue::Catalogue;
 use gpuledger::{clock, web};
+use serde_json::json;
 use sqlx::PgPool;
 
 use crate::support::app::PASSWORD;
@@ -650,6 +651,40 @@ async fn it_is_read_by_who_what_and_when_as_page_json_and_csv(db: PgPool) {
     let refused = admin.get("/audit?from=yesterday").await;
     assert_eq!(refused.status, StatusCode::BAD_REQUEST);
     assert!(refused.body.contains("enter a date such as 2026-09-30"));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn details_are_words_of_pages_and_what_people_typed_stays(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut admin = app.signed_in(Role::Admin).await;
+    for (details, shown) in [
+        (json!({ "month": "2026-09", "rate": "1.1" }), "month: September 2026; rate: 1.1"),
+        (json!({ "months": ["2026-09", "2026-10"] }), "months: September 2026, October 2026"),
+        // A number of an invoice, a reason and a name of a token may look like a month, a day or a figure.
+        (json!({ "number": "2026-09" }), "number: 2026-09"),
+        (json!({ "number": "2026-09-30", "reason": "2026-10" }), "number: 2026-09-30; reason: 2026-10"),
+        (json!({ "amount": { "amount": "1204.1", "currency": "USD" } }), "amount: 1,204.10 USD"),
+        (json!({ "until": "2026-09-30T14:00:00.123456789Z" }), "blocked until: Sep 30, 2026, 14:00 UTC"),
+        (json!({ "sequence": 7, "removed": null, "teams": [] }), "version: 7; teams: none"),
+        (json!({ "changed": { "entries": 2, "is_new": true } }), "changed: is new yes, entries 2"),
+    ] {
+        sqlx::query(
+            "insert into audit_log (happened_at, actor, verb, object_kind, object_id, object_name, details)
+             values (now(), 'x', 'invoice.entered', '', '', '', $1)",
+        )
+        .bind(details)
+        .execute(&app.db)
+        .await
+        .unwrap();
+        let page = admin.get("/audit?who=x").await;
+        let mut found: Vec<&str> = Vec::new();
+        let texts = html::texts(&page.body, "tbody td:nth-child(5)");
+        found.extend(texts[0].split("; "));
+        found.sort_unstable();
+        let mut expected: Vec<&str> = shown.split("; ").collect();
+        expected.sort_unstable();
+        assert_eq!(found, expected);
+    }
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

@@ -193,6 +193,13 @@ async fn the_page_the_json_and_the_csv_say_the_same(db: PgPool) {
     let page = finance.get("/overview").await.body;
     let drawn = html::texts(&page, "#months tbody tr:last-child > *");
     assert_eq!(drawn, ["Sep 2026", "75.50", "75.50"]);
+    // Which months may still change, by whom; and that what a running month is beside is all of the month before.
+    let status = html::text(&page, ".data-status");
+    assert!(
+        status.contains("No invoice yet: September 2026 (NeoCloud); August 2026 (NeoCloud)."),
+        "{status}"
+    );
+    assert!(html::text(&page, "main").contains("August 2026, full month"), "{page}");
 
     for (address, said) in [("/overview?cost=free", "cost:"), ("/overview?by=team", "only cost can")] {
         let refused = finance.get(address).await;

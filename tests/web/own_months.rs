@@ -242,6 +242,10 @@ async fn no_invoice_is_expected_for_what_is_our_own(db: PgPool) {
     assert_eq!(described(&body), "0 of 1 has an invoice; 1 on-prem needs none");
     let subtotals = |body: &str| html::texts(body, "tr.subtotal th");
     assert_eq!(subtotals(&body), ["No invoice yet", "On-prem, no invoice needed"]);
+    // In the files, in the ledger, tax; the rows sum to the total.
+    let figures = |row: &str| html::texts(&body, &format!("{row} td.num"));
+    assert_eq!(figures("tr.subtotal"), ["40.00", "40.00", "–", "360,756.00", "360,756.00", "–"]);
+    assert_eq!(figures("tfoot tr:last-child")[..2], ["360,796.00", "360,796.00"]);
     assert!(html::text(&body, "tbody").contains("On-prem"), "{body}");
     let first = html::texts(&body, "select[name=line] option");
     assert!(

@@ -43,18 +43,18 @@ pub(super) struct Inputs {
 }
 
 /// For what pages need and takes longer than a page may.
-pub(super) struct Apart {
+pub(super) struct Allocating {
     pool: PgPool,
     /// Where all are taken, who asks does it themselves, as long as they wait for it.
     places: Arc<Semaphore>,
 }
 
 /// Months that are allocated apart at once.
-const APART: usize = 2;
+const AT_ONCE: usize = 2;
 
-impl Apart {
+impl Allocating {
     pub fn of(pool: PgPool) -> Self {
-        Self { pool, places: Arc::new(Semaphore::new(APART)) }
+        Self { pool, places: Arc::new(Semaphore::new(AT_ONCE)) }
     }
 }
 
@@ -164,12 +164,12 @@ impl Answers {
         let rates = self.rates(db, month, month, sequence).await?;
         let version = self.version(db, sequence).await?;
         let key = (month, Arc::clone(&visible), Arc::clone(&rates), version, self.day());
-        if let Some(apart) = &self.apart
+        if let Some(allocating) = &self.allocating
             && self.inputs.months.known(&key).is_none()
             && !self.inputs.months.is_being_made(&key)
-            && let Ok(place) = Arc::clone(&apart.places).try_acquire_owned()
+            && let Ok(place) = Arc::clone(&allocating.places).try_acquire_owned()
         {
-            let (months, pool, key) = (Arc::clone(&self.inputs.months), apart.pool.clone(), key.clone());
+            let (months, pool, key) = (Arc::clone(&self.inputs.months), allocating.pool.clone(), key.clone());
             let (configuration, visible, rates) =
                 (Arc::clone(configuration), Arc::clone(&visible), Arc::clone(&rates));
             let allocate = async move {

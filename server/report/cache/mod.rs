@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use sqlx::{PgConnection, PgPool};
 
-use self::inputs::{Apart, Inputs};
+use self::inputs::{Allocating, Inputs};
 use super::Question;
 use super::snapshot::{AsOf, Snapshot};
 use crate::cache::{Cache, SizeInCache};
@@ -29,7 +29,7 @@ pub struct Answers {
     /// By the type of what decides them, a [`Cache`] for each kind of answer that was asked for.
     kinds: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
     /// Where months are allocated apart from whoever asks for them.
-    apart: Option<Apart>,
+    allocating: Option<Allocating>,
 }
 
 /// What decides an answer. Each kind of answer has a type of its own for that, which distinguishes it from the others.
@@ -50,9 +50,9 @@ pub(super) trait Ask: Clone + Eq + Hash + Send + Sync + 'static {
 }
 
 #[derive(PartialEq, Eq, Hash)]
-struct Asked<A>(A, Question, Snapshot);
+struct AskKey<A>(A, Question, Snapshot);
 
-impl<A: Ask> Remembered for Asked<A> {
+impl<A: Ask> Remembered for AskKey<A> {
     type Answer = A::Answer;
 }
 
@@ -67,7 +67,7 @@ impl Default for Began {
 impl Answers {
     /// Of a server: what takes long is made on connections of this pool.
     pub fn of_server(pool: PgPool) -> Self {
-        Self { apart: Some(Apart::of(pool)), ..Self::default() }
+        Self { allocating: Some(Allocating::of(pool)), ..Self::default() }
     }
 
     /// Whole days since this process began to remember.
@@ -85,7 +85,7 @@ impl Answers {
     ) -> sqlx::Result<Arc<A::Answer>> {
         let snapshot = self.snapshot(db, question, sequence).await?;
         let question = &question.timeless();
-        let key = Asked(what.clone(), question.clone(), snapshot.clone());
+        let key = AskKey(what.clone(), question.clone(), snapshot.clone());
         let asked = AsOf { question, snapshot: &snapshot, sequence };
         self.remember(key, Box::pin(what.ask(db, asked))).await
     }

@@ -67,8 +67,8 @@ impl Scales {
             none if none.is_empty() => none,
             codes => {
                 let without = reader.word("without", "without amounts in");
-                let no_rate = reader
-                    .word("for which the month has no rate", "which has no exchange rate for the month");
+                let no_rate =
+                    reader.word("for which the month has no rate", "no exchange rate for the month");
                 format!("; {without} {codes}, {no_rate}")
             }
         };

@@ -14,7 +14,7 @@ pub use parts::Parts;
 use super::as_of::{Error, as_of};
 use super::cache::Ask;
 use super::compared::{Compared, SameDays};
-use super::compared_period::{Apart, first_together, whole_until};
+use super::compared_period::{ComparedPeriod, first_together, whole_until};
 use super::denominate::{denominate, left_out};
 use super::denomination::Unconverted;
 use super::question::SHARED;
@@ -204,7 +204,7 @@ impl Ask for Compare {
         }
         let filtered = Question { by: Grouping::Month, then: None, ..question.clone() };
         let source = items_source_of(db, (filtered.dimensions(), &filtered.viewer), snapshot).await?;
-        let apart = Apart::of(&filtered, snapshot);
+        let apart = ComparedPeriod::of(&filtered, snapshot);
         let first_day = question.period.first().first_day();
         let before = whole_until(question, apart.as_ref());
         let rows = Rows {

@@ -3,7 +3,7 @@
 use askama::Template;
 
 use super::super::choices::Choices;
-use super::super::csv::{self, InCurrency};
+use super::super::csv::{self, RowInCurrency};
 use super::super::default_month::in_one_currency;
 use super::super::error::Result;
 use super::super::extract::{Pairs, Reading};
@@ -61,7 +61,7 @@ pub async fn show(path: paths::Unallocated, format: Format, reading: Reading<Pai
         Format::Json => respond::json(&it),
         Format::Csv => {
             let currency = it.data_status.currency.as_ref();
-            let lines = InCurrency::all(&it.keys, currency);
+            let lines = RowInCurrency::all(&it.keys, currency);
             csv::answer(&format!("unallocated-{period}"), &lines)
         }
         Format::Html => {
@@ -220,7 +220,7 @@ fn over_time(it: &Unallocated) -> chart::Stack {
 }
 
 csv::record! {
-    |it: InCurrency<'_, UnallocatedKey>|
+    |it: RowInCurrency<'_, UnallocatedKey>|
     "provider" => &it.row.provider,
     "account" => &it.row.account,
     "service" => &it.row.service,

@@ -150,7 +150,7 @@ async fn write(
     act: Act<'_>,
 ) -> sqlx::Result<Done> {
     let edit = Edit { id, before: Some(Entry::Budget(before)), after: after.map(Entry::Budget) };
-    form::write(db, edit, about, act).await
+    form::write(db, vec![edit], about, act).await
 }
 
 fn at(id: i64) -> paths::Budget {
@@ -184,20 +184,20 @@ fn burn_up(it: &BudgetPage) -> Option<BurnUp> {
     let current = it.line.current.as_ref()?;
     let has_months = !current.period.is_one_month();
     let day = |day: &BudgetDay| {
-        let label = match day.day.day() {
+        let (label, names_year) = match day.day.day() {
             1 if has_months => {
                 let ends = (current.period.first(), current.period.last());
                 chart::month_label(BillingMonth::of(day.day), ends)
             }
-            _ if has_months => String::new(),
-            number => number.to_string(),
+            _ if has_months => (String::new(), false),
+            number => (number.to_string(), false),
         };
         let name = day.day.format("%b %-d, %Y").to_string();
         let amount = match (day.so_far, day.forecast) {
             (_, Some(it)) => BurnUpAmount::Expected { low: it.low, expected: it.expected, high: it.high },
             (so_far, None) => BurnUpAmount::Spent(so_far.unwrap_or_default()),
         };
-        BurnUpDay { day: Bucket { label, name, is_apart: false }, amount }
+        BurnUpDay { day: Bucket { label, name, is_apart: false, names_year }, amount }
     };
     Some(BurnUp {
         title: format!("Cumulative effective cost in {} and budget", current.period.name()),

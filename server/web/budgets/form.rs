@@ -194,11 +194,10 @@ fn lacking(missing: &[Unconverted], into: &Currency) -> String {
 /// Writes an entry as it shall be.
 pub async fn write(
     db: &mut PgConnection,
-    edit: Edit,
+    edits: Vec<Edit>,
     about: impl Into<About<'_>>,
     act: Act<'_>,
 ) -> sqlx::Result<Done> {
-    let edits = vec![edit];
     Ok(match changes::change::<Configuration>(db, edits, about, Right::Apply, act).await? {
         Outcome::At { change, .. } => Done::Written(change),
         Outcome::Nothing | Outcome::Waits(_) | Outcome::Decided => Done::Nothing,

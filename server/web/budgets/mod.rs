@@ -19,7 +19,7 @@ use super::layout::Layout;
 use super::question::Asked;
 use super::{Access, filters, paths, respond};
 use crate::accounts::Viewer;
-use crate::allocation::{BudgetOf, Edit, Entry};
+use crate::allocation::{BudgetOf, Entry};
 use crate::changes::{self, About, Problem};
 use crate::exchange;
 use crate::money::Currency;
@@ -108,11 +108,10 @@ pub async fn add(_: paths::Budgets, writing: Writing, Form(form): Form<BudgetFor
     if let Some(budget) = form.read(&configuration, &mut fields) {
         form::check_currency(&app.answers, &mut db, &budget, &mut fields).await?;
         if !fields.is_refused() {
-            let id = changes::entry_ids(&mut db, 1).await?.first().copied().unwrap_or_default();
             let words = form::in_words(&configuration, &budget);
-            let edit = Edit { id, before: None, after: Some(Entry::Budget(budget)) };
+            let edits = changes::additions(&mut db, vec![Entry::Budget(budget)]).await?;
             let about = About { summary: &format!("New {words}"), reason: reason(&form.reason) };
-            match form::write(&mut db, edit, about, by.at(now)).await? {
+            match form::write(&mut db, edits, about, by.at(now)).await? {
                 Done::Written(change) => {
                     return Ok(respond::flash_undo(paths::Budgets, &format!("Added: {words}."), change));
                 }

@@ -96,6 +96,7 @@ pub(super) fn book_values(it: &ClusterReport, currency: &Currency) -> Stack {
                 label: end.year.to_string(),
                 name: format!("Dec 31, {}", end.year),
                 is_apart: false,
+                names_year: false,
             })
             .collect(),
         series,

@@ -61,7 +61,8 @@ impl Page {
             let others = self.it.recent().iter().flat_map(|it| &it.others);
             others.filter(|it| it.currency == *currency).map(|it| it.effective).sum()
         };
-        self.it.other_currencies.iter().map(|currency| (currency, of_months(currency))).collect()
+        let sums = self.it.other_currencies.iter().map(|currency| (currency, of_months(currency)));
+        sums.filter(|(_, sum): &(_, Decimal)| !sum.is_zero()).collect()
     }
 
     /// What no rate converts, with its month.

@@ -7,7 +7,7 @@ pub mod experiment;
 use askama::Template;
 
 use super::choices::Choices;
-use super::csv::{self, InCurrency};
+use super::csv::{self, RowInCurrency};
 use super::error::Result;
 use super::extract::{Pairs, Reading};
 use super::format::{File, Format};
@@ -56,7 +56,7 @@ pub async fn show(path: paths::Experiments, format: Format, reading: Reading<Pai
         Format::Json => respond::json(&it),
         Format::Csv => {
             let currency = it.whole.data_status.currency.as_ref();
-            let lines = InCurrency::all(&it.experiments, currency);
+            let lines = RowInCurrency::all(&it.experiments, currency);
             csv::answer(&format!("experiments-{period}"), &lines)
         }
         Format::Html => {
@@ -151,7 +151,7 @@ impl Page {
 }
 
 csv::record! {
-    |it: InCurrency<'_, ExperimentLine>|
+    |it: RowInCurrency<'_, ExperimentLine>|
     "experiment" => &it.row.experiment,
     "name" => &it.row.name,
     "teams" => it.row.teams.join(", "),

@@ -1,5 +1,5 @@
 //! What most handlers take, at once: of a page that is read ([`Reading`]), and of a form that writes
-//! ([`Writing`], [`Sending`]).
+//! ([`Writing`], [`Sending`]; [`Entering`] where a password is checked).
 //!
 //! Who may use a route stands in its line of `routes()`, and the guard has asked before any of this is taken: who it is,
 //! whether they may, and, of whatever is no GET, whether the form has our token.
@@ -55,7 +55,7 @@ pub struct Sending {
     pub app: App,
 }
 
-/// What a form takes by which somebody signs in or out: whoever they are, and what they come with. It holds no connection while
+/// What a form takes by which somebody signs in or out, or chooses a password: whoever they are, and what they come with. It holds no connection while
 /// a password is hashed.
 pub struct Entering {
     pub now: DateTime<Utc>,

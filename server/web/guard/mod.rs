@@ -22,7 +22,7 @@ use super::error::{Asked, Error, Result, present};
 use super::extract::{Visitor, bearer, cookie, has_nul};
 use super::format::{self, File};
 use super::observe::Who;
-use super::routes::{Access, Stated};
+use super::route_builder::{Access, Stated};
 use super::{App, headers, page_cache, renamed};
 use crate::accounts::session;
 use crate::accounts::token::{self, Sent};

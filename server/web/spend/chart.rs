@@ -38,18 +38,20 @@ pub(in crate::web) fn stack(spend: &Spend, step: Step, series: Series) -> chart:
 
 fn bucket(bucket: Bucket, period: Period, has_months: bool) -> chart::Bucket {
     let month_label = |month| chart::month_label(month, (period.first(), period.last()));
-    let (label, name, is_apart) = match bucket {
+    let ((label, names_year), name, is_apart) = match bucket {
         Bucket::Day(day) => {
             let label = match day.format("%-d").to_string() {
                 first if has_months && first == "1" => month_label(BillingMonth::of(day)),
-                _ if has_months => String::new(),
-                number => number,
+                _ if has_months => (String::new(), false),
+                number => (number, false),
             };
             (label, day.format("%b %-d, %Y").to_string(), false)
         }
         Bucket::Month(month) => (month_label(month), month.first_day().format("%b %Y").to_string(), false),
-        Bucket::WholePeriod => ("Month".into(), "Whole period: tax, fees, subscriptions".into(), true),
-        Bucket::Outside => ("Outside".into(), "Outside the month".into(), true),
+        Bucket::WholePeriod => {
+            (("Month".into(), false), "Whole period: tax, fees, subscriptions".into(), true)
+        }
+        Bucket::Outside => (("Outside".into(), false), "Outside the month".into(), true),
     };
-    chart::Bucket { label, name, is_apart }
+    chart::Bucket { label, name, is_apart, names_year }
 }

@@ -3,7 +3,7 @@
 use askama::Template;
 
 use super::super::choices::{self, Choices};
-use super::super::csv::{self, InCurrency};
+use super::super::csv::{self, RowInCurrency};
 use super::super::error::Result;
 use super::super::extract::{Pairs, Reading};
 use super::super::format::{File, Format};
@@ -38,7 +38,7 @@ pub async fn show(path: paths::Chargeback, format: Format, reading: Reading<Pair
         Format::Json => respond::json(&it),
         Format::Csv => {
             let currency = it.whole.data_status.currency.as_ref();
-            let lines = InCurrency::all(&it.teams, currency);
+            let lines = RowInCurrency::all(&it.teams, currency);
             csv::answer(&format!("chargeback-{period}"), &lines)
         }
         Format::Html => {
@@ -106,7 +106,7 @@ impl Page {
 }
 
 csv::record! {
-    |it: InCurrency<'_, TeamLine>|
+    |it: RowInCurrency<'_, TeamLine>|
     "team" => &it.row.team,
     "name" => &it.row.name,
     "part_of" => &it.row.part_of,

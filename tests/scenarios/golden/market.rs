@@ -142,6 +142,7 @@ pub fn computed() -> Vec<Computed> {
         ("L12", rent::per_accelerator(10_000_000_000i64.into(), 350_000).unwrap()),
         ("L14", rent::cost(8, 1.into(), 30_000.into())),
         ("L15", discount("19.66", "98.32")),
+        // Of a claim alone: the product computes nothing of it.
         ("L16", quotient(number("8.2"), number("0.71")).unwrap()),
         ("W01", quotient(number("12.29"), a100()).unwrap()),
     ]

@@ -9,7 +9,7 @@ use gpuledger::economics::price_path::Progress;
 use gpuledger::economics::published_figures::{calculator, only_a_gpu};
 use gpuledger::economics::rent;
 use gpuledger::money::Decimal;
-use gpuledger::money::arithmetic::{HOURS_PER_MONTH, HOURS_PER_YEAR, exponential, one, product, quotient};
+use gpuledger::money::arithmetic::{HOURS_PER_MONTH, HOURS_PER_YEAR, one, product, quotient};
 
 use super::owning::cost;
 use super::{Computed, number};
@@ -75,7 +75,7 @@ fn servers() -> Decimal {
     let hazard = Progress::default().hazard();
     let price = number("44489.88");
     let age = quotient(432.into(), number("365.25")).unwrap();
-    let left = product(&[price, exponential(-product(&[hazard, age])).unwrap()]);
+    let left = product(&[price, Progress::default().left(age).unwrap()]);
     let hour = quotient(product(&[left.round(15), hazard]), 8766.into()).unwrap();
     product(&[hour, chip_hours()])
 }

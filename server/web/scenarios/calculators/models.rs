@@ -9,19 +9,6 @@ use crate::economics::serving::{Interface, Lifetime, Serving};
 use crate::economics::vector_search::{Numbers, Rule, Vectors};
 use crate::money::Decimal;
 
-pub(super) const PRECISIONS: &[(&str, &str)] = &[
-    ("fp32", "FP32"),
-    ("half", "FP16 or BF16"),
-    ("fp8", "FP8"),
-    ("int8", "INT8"),
-    ("fp4", "FP4"),
-    ("int4", "INT4"),
-];
-pub(super) const NUMBERS: &[(&str, &str)] =
-    &[("fp32", "32 bits"), ("fp16", "16 bits"), ("int8", "8 bits"), ("binary", "1 bit")];
-pub(super) const RULES: &[(&str, &str)] =
-    &[("half", "vectors plus 50%"), ("graph", "vectors plus a graph of neighbors")];
-
 pub(super) fn calculators() -> Vec<Calculator> {
     vec![
         Calculator {

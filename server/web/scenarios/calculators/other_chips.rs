@@ -10,13 +10,6 @@ use crate::economics::silicon::Porting;
 use crate::economics::work_unit::{Basis, Offer, Performance, Ranked, rank};
 use crate::money::Decimal;
 
-pub(super) const BASES: &[(&str, &str)] = &[
-    ("own", "your own benchmark"),
-    ("half", "dense 16-bit operations, from data sheets"),
-    ("fp8", "dense FP8 operations, from data sheets"),
-    ("bandwidth", "memory bandwidth, which limits decoding"),
-];
-
 pub(super) fn calculators() -> Vec<Calculator> {
     vec![
         Calculator {

@@ -10,18 +10,6 @@ use crate::economics::slices::{By, Layout, SliceCost, Turns};
 use crate::economics::spot::{Interruptions, Job, Preemptions, Spot};
 use crate::money::Decimal;
 
-pub(super) const RATES: &[(&str, &str)] = &[
-    ("aws", "AWS, to the internet"),
-    ("azure", "Azure, to the internet"),
-    ("google-premium", "Google Cloud, its own network"),
-    ("google-standard", "Google Cloud, standard network"),
-    ("free", "no charge, such as Lambda"),
-    ("flat", "one price per GB"),
-];
-pub(super) const NO_YES: &[(&str, &str)] = &[("no", "no"), ("yes", "yes")];
-pub(super) const BY: &[(&str, &str)] =
-    &[("dominant", "compute or memory, whichever is more"), ("compute", "compute"), ("memory", "memory")];
-
 pub(super) fn calculators() -> Vec<Calculator> {
     vec![
         Calculator {
