@@ -53,7 +53,7 @@ pub async fn cover(
     .await?;
     tx.commit().await?;
     if is_many {
-        // Whoever reads next would be told of a set that nobody has counted, and look each key up by itself.
+        // Whoever reads next would be given a set that nobody has counted, and look each key up by itself.
         sqlx::query("analyze key_attributions").execute(db).await?;
     }
     Ok(set_id)

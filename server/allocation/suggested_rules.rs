@@ -4,7 +4,7 @@
 //!
 //! 1. *Its account has an owner* in the configuration, and no rule asked for it.
 //! 2. *Its labels name somebody*: a team, exactly or nearly (`Vison`), or a project or experiment whose team is known.
-//!    A team's name that nobody has is told too, since the team may only be missing.
+//!    A team's name that nobody has is shown, too, since the team may only be missing.
 //! 3. *Its account is nearly one team's*: of what is allocated in it, four fifths or more.
 //! 4. *Its resource is nearly one team's*, likewise.
 //!

@@ -296,7 +296,7 @@ async fn refuse(
     Ok(Outcome::Ended(Report::ended(sources, Status::Refused, Some(delivery_id), message.to_owned())))
 }
 
-/// The delivery that these very files made, if it still counts or may come to. Hashes only where a kept original has
+/// The delivery that these very files made, if it is active or may become so. Hashes only where a kept original has
 /// the same size and begins with the same bytes, since a hash costs as much time as reading.
 async fn find_duplicate(
     db: &mut PgConnection,

@@ -60,7 +60,7 @@ pub fn whole(value: Decimal) -> u32 {
 }
 
 /// What one unit grows to: `(1 + rate)^periods`. Whole periods by multiplying; of what is left of one, the growth alone
-/// is a binary float of 16 digits, which is added to 1. What shrinks is told to 40 decimals.
+/// is a binary float of 16 digits, which is added to 1. What shrinks is stated to 40 decimals.
 pub fn growth(rate: Decimal, periods: Decimal) -> Decimal {
     let base = one() + rate;
     let complete = floor(periods);

@@ -201,7 +201,7 @@ fn written_off(
     today: NaiveDate,
     equations: &mut Vec<Equation>,
 ) {
-    // Told as a problem of the asset register.
+    // Reported as a problem of the asset register.
     let Ok(schedule) = asset.schedule() else { return };
     let location_history = events.location_history(asset);
     let leavings = &location_history.leavings;

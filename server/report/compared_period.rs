@@ -9,7 +9,7 @@ use crate::period::BillingMonth;
 
 /// What is compared with, where it is not all of the period before: it is read by itself.
 pub(super) enum ComparedPeriod<'a> {
-    /// The days that the period has come to itself.
+    /// The days that the period has so far.
     SameDays(&'a SameDays),
     /// What is asked of the days before those that are asked for; of the same dates, as far as the period has come itself.
     DaysBefore(Box<DaysBefore>, Option<&'a SameDays>),

@@ -86,7 +86,7 @@ pub async fn months_of_experiment(
     Ok(first.zip(last).and_then(|(first, last)| Period::new(first, last)))
 }
 
-/// Asks for everything that is told of an experiment in a period.
+/// Asks for everything that is shown of an experiment in a period.
 pub async fn experiment_report(
     db: &mut PgConnection,
     answers: &Answers,

@@ -4,7 +4,7 @@
 //! costs what everything owned of its account, which is its cluster, cost those whom a question is about ÷ their hours on it,
 //! as their page says. Of the filters only those by who is charged say what it costs; the others choose among hours. What is
 //! owned of accounts without hours goes with all of their hours. Where shared costs are divided, what is shared does so as
-//! well, whoever looks: leads are told no account of it.
+//! well, whoever looks: leads are shown no account of it.
 
 use std::collections::BTreeMap;
 

@@ -122,7 +122,7 @@ pub(super) async fn owned_price(
     }))
 }
 
-/// What everything owned cost whom a question is about, with their parts of shared costs, of which one is told no more than
+/// What everything owned cost whom a question is about, with their parts of shared costs, of which one is shown no more than
 /// that.
 async fn costs(
     db: &mut PgConnection,

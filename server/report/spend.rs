@@ -53,7 +53,7 @@ pub struct Spend {
     /// choose among hours, and leave what they cost as it is. Null without any, and for billed cost.
     pub cost_per_owned_hour: Option<Decimal>,
     /// Of the total, what commitments cost that nothing used: it is in no price of an hour. Null but for effective cost,
-    /// since it is not told of what is billed.
+    /// since it is not stated of what is billed.
     pub unused_commitment: Option<Money>,
     pub groups: Vec<Group>,
     /// How many groups there are, those among them that are folded into others or were not looked for.

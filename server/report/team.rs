@@ -177,7 +177,7 @@ pub async fn team_report(
     let state = Finality::find(db, answers, question.period, by_pool.sequence).await?;
     let restated = restated_months(db, answers, &who, &question, &asked_by, sequence).await?;
     let units = if is_now { units(db, answers, &who.team, &question).await? } else { Vec::new() };
-    // What it may spend is told to who sees what it spent.
+    // What it may spend is shown to whoever sees what it spent.
     let is_seen = !who.in_month(question.period.first()).is_empty();
     let budgets = if is_seen && is_now && question.period.is_one_month() {
         let of = BudgetOf::Team(who.team.clone());

@@ -76,7 +76,7 @@ pub enum Within {
     Undefined,
 }
 
-/// Whether owning comes to cost less than paying per use.
+/// Whether owning costs less at some point than paying per use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum Verdict {

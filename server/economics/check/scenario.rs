@@ -649,7 +649,7 @@ fn rate(field: &str, rate: &Rate, found: &mut Findings) {
         if found.money("price", rate.price) && rate.price.is_zero() && !rate.is_covered() {
             found.refuse("price", 0, "lists show 0 for what is not sold; enter the price you pay");
         }
-        // Told of the whole: a form has it as one text.
+        // Reported for the whole: a form has it as one text.
         for finding in path(&rate.path, rate.price).iter().filter(|it| it.field != "price") {
             found.refuse("path", format!("{} of {}", finding.found, finding.field), &finding.message);
         }

@@ -25,7 +25,7 @@ use crate::money::arithmetic::{HOURS_PER_MONTH, count, count_of, floor, one, pro
 
 /// Digits after the point of a price and a share: no more than a cent in ten million hours is lost.
 pub(super) const DIGITS: u8 = 9;
-/// Decimals to which an option is told to cost what was paid: what prices are rounded to is no difference.
+/// Decimals to which an option is shown to cost what was paid: what prices are rounded to is no difference.
 const EXACT: u8 = 3;
 /// Months of a commitment as it is: how long it goes on is not known.
 pub(super) const TERM: u32 = 12;

@@ -231,7 +231,7 @@ place = [{ supplier = "C", on_demand = { price = 7 }, owned = { gpus = "best" } 
                 break_point.value
             );
         }
-        // The reservation gets smaller as it gets dearer, so that it is overtaken later than at the size of today.
+        // The reservation gets smaller as it gets dearer, so that it loses its lead later than at the size of today.
         let at = |label: &str| {
             cheapest_option
                 .break_points

@@ -3,7 +3,7 @@ with shown as (
     select delivery_id from deliveries where status in ('waiting', 'loaded', 'undone') and archived_at is null and has_resources
 ),
 each as (
-    -- What bears accelerators has hours, and is told apart by its key.
+    -- What bears accelerators has hours, and is distinguished by its key.
     select false as is_part, delivery_id, billing_month, scope_id, charge_key_id, day, is_whole_period, charges, billed_cost,
         effective_cost, list_cost, contracted_cost, metered_quantity
     from daily_costs

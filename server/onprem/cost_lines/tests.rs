@@ -1,4 +1,4 @@
-//! What a cluster's months come to, in tables and by what must hold of any asset register.
+//! What a cluster's months amount to, in tables and by what must hold of any asset register.
 
 use std::collections::BTreeMap;
 

@@ -11,7 +11,7 @@ use crate::changes::Entry as _;
 use crate::entered_csv::{EnteredCsv, RefusedRow, unguarded};
 
 /// At most so many are shown.
-const TOLD: usize = 50;
+const SHOWN: usize = 50;
 
 /// The entries of a file, in its order; no two of them are about the same thing.
 ///
@@ -68,7 +68,7 @@ pub fn read_file(kind: Kind, bytes: &[u8]) -> Result<Vec<Entry>, Vec<RefusedRow>
                 cells.iter().map(|it| RefusedRow::new(row, it.column, &it.found, it.expected.as_str())),
             ),
         }
-        if refused.len() > TOLD {
+        if refused.len() > SHOWN {
             break;
         }
     }

@@ -55,7 +55,7 @@ pub struct Economics {
 }
 
 /// Of a cluster in one currency, what is paid in others converted by these rates into it; what has none is left out, and
-/// its currency told. `None` where there is no such cluster.
+/// its currency named. `None` where there is no such cluster.
 ///
 /// # Errors
 /// What cannot be computed with, in words.

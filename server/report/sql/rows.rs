@@ -97,7 +97,7 @@ impl<'a> Rows<'a> {
     /// One of the sums of `c`, as the part that counts, by the name of its [`Measure`].
     pub fn sum(&self, name: &str) -> String {
         match (self.divides(), name) {
-            // Quantities of many units that only their cost is told of.
+            // Quantities of many units of which only the cost is stated.
             (_, "quantity") if self.hides_pools() => {
                 "case when c.pool = '' then c.quantity else 0 end".to_owned()
             }
@@ -286,7 +286,7 @@ impl<'a> Rows<'a> {
         owners
     }
 
-    /// `and …`: what can be told of rows before they are summed and divided.
+    /// `and …`: what is known of rows before they are summed and divided.
     fn push_inside(&self, query: &mut QueryBuilder<Postgres>) {
         let Question { filters, viewer, .. } = self.question;
         for filter in filters {

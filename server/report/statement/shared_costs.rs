@@ -30,7 +30,7 @@ impl<'a> Pools<'a> {
         division_id: Uuid,
     ) -> Result<Self, Error> {
         let division = division_of(db, division_id).await?;
-        // Of a pool its whole is told to everyone who pays a part of it.
+        // Of a pool its whole is shown to everyone who pays a part of it.
         let totals = by_part(db, answers, &asked.of_organization()).await?;
         let scales = Scales::find(db, answers, asked, division.as_ref()).await?;
         Ok(Self { configuration, division, scales, totals })

@@ -140,7 +140,7 @@ impl Page {
         }
     }
 
-    /// The form of a rule for what is like a key, where nobody comes to mind.
+    /// The form of a rule for what is like a key, where no owner is suggested.
     fn rule(&self, key: &UnallocatedKey) -> String {
         let when = [
             (Field::Provider, &key.provider),

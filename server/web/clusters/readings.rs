@@ -19,7 +19,7 @@ use crate::onprem::{self, MeterReadings};
 /// A year of quarter hours of forty meters.
 const LARGEST_FILE: usize = 96 << 20;
 /// Of what is wrong at most so much is shown.
-const TOLD: usize = 50;
+const SHOWN: usize = 50;
 
 #[derive(Template)]
 #[template(path = "clusters/readings.html")]
@@ -62,7 +62,7 @@ pub async fn load(path: paths::ClusterReadings, sending: Sending, mut upload: Up
         .collect();
     let mut by_meter: BTreeMap<i64, MeterReadings> = BTreeMap::new();
     for reading in file.readings {
-        // Told once a meter: of the file, not of a row.
+        // Said once a meter: of the file, not of a row.
         let mut refuse = |column: &str, found: &str, expected: String| {
             let refused = RefusedRow::new(0, column, found, expected);
             if !page.refused.contains(&refused) {
@@ -97,7 +97,7 @@ pub async fn load(path: paths::ClusterReadings, sending: Sending, mut upload: Up
         of_meter.readings.push(reading);
     }
     if !page.refused.is_empty() || by_meter.is_empty() {
-        page.refused.truncate(TOLD);
+        page.refused.truncate(SHOWN);
         return respond::refused(page);
     }
     let meters: Vec<MeterReadings> = by_meter.into_values().collect();

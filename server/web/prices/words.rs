@@ -35,7 +35,7 @@ pub fn more_or_less(share: Decimal) -> String {
     format!("{percent} % {}", if share.is_negative() { "less" } else { "more" })
 }
 
-/// The word by which marks are filtered and told in files.
+/// The word by which marks are filtered and written in files.
 pub fn word(mark: &Mark) -> &'static str {
     match mark {
         Mark::Stale { .. } => "stale",

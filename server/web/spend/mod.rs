@@ -177,7 +177,7 @@ impl Page {
         paths::Spend { period: self.period }.to_string()
     }
 
-    /// Where it is told why this differs from the period before.
+    /// Where it is explained why this differs from the period before.
     fn variance(&self) -> String {
         let asked = Asked {
             by: Grouping::Service,

@@ -77,7 +77,7 @@ fn a_spend_commitment_pays_first_where_it_saves_most() {
     assert_eq!(total([("10", "5"), ("4", "1")], "35"), product(&[hours, (35 + 50).into()]));
     // Both save half; b costs less: 20 pay for b, and 15 for 3 of a.
     assert_eq!(total([("10", "5"), ("4", "2")], "35"), product(&[hours, (35 + 70).into()]));
-    // What is left of it is lost, and told.
+    // What is left of it is lost, and reported.
     let found = compared([("10", "5"), ("4", "2")], "100");
     assert_eq!(found.options[0].total, product(&[hours, 100.into()]));
     let lines: Vec<(usize, &str, Decimal)> =
