@@ -4,7 +4,7 @@
 use super::aws;
 use super::header::{Columns, Header};
 use super::row::ReadRow;
-use super::{Format, Mandatory};
+use super::{Format, Guide, Mandatory};
 
 pub(super) struct AwsCur;
 
@@ -15,6 +15,16 @@ impl Format for AwsCur {
 
     fn label(&self) -> &'static str {
         "AWS Cost and Usage Report"
+    }
+
+    fn guides(&self) -> &'static [Guide] {
+        &[Guide {
+            provider: "AWS",
+            export: "Cost and Usage Report (legacy)",
+            steps: "In Billing and Cost Management, under Data Exports, create a legacy CUR export, hourly and with resource IDs. \
+                    From its S3 bucket, upload the files of a month together with their Manifest.json.",
+            forms: "CSV (.gz, .zip) or Parquet",
+        }]
     }
 
     fn mandatory(&self) -> &'static [Mandatory] {

@@ -5,7 +5,7 @@
 use super::aws;
 use super::header::{Columns, Header};
 use super::row::ReadRow;
-use super::{Format, Mandatory};
+use super::{Format, Guide, Mandatory};
 
 pub(super) struct AwsCur2;
 
@@ -16,6 +16,16 @@ impl Format for AwsCur2 {
 
     fn label(&self) -> &'static str {
         "AWS CUR 2.0"
+    }
+
+    fn guides(&self) -> &'static [Guide] {
+        &[Guide {
+            provider: "AWS",
+            export: "CUR 2.0",
+            steps: "In Billing and Cost Management, under Data Exports, create a standard data export of CUR 2.0, hourly and with \
+                    resource IDs. From its S3 bucket, upload the files of a billing period together with the period's manifest.",
+            forms: "CSV (.gz) or Parquet",
+        }]
     }
 
     fn mandatory(&self) -> &'static [Mandatory] {

@@ -1,14 +1,13 @@
 //! Dates with slashes: which of the first two numbers is the month. Spreadsheets write both orders, so a file is read in
 //! the order that its own rows prove, and one in which nothing proves either is refused.
 
-use std::io::Read;
-
 use chrono::{Days, Months, NaiveDate};
 
 use super::Refusal;
+use super::container::Content;
 use super::header::Header;
 use super::raw_lines::PlainRows;
-use super::records::Record;
+use super::rows::Record;
 
 /// How a file writes dates with slashes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,11 +71,7 @@ fn number(digits: &[u8], most: usize) -> Option<u32> {
 ///
 /// # Errors
 /// Both readings of a date where nothing proves one; two dates that prove different orders.
-pub(super) fn decide(
-    content: Box<dyn Read + Send>,
-    header: &Header,
-    dates: &DateColumns,
-) -> Result<DateOrder, Refusal> {
+pub(super) fn decide(content: Content, header: &Header, dates: &DateColumns) -> Result<DateOrder, Refusal> {
     let mut found = Evidence::default();
     let mut rows = PlainRows::open(content)?;
     // What cannot be read is said when the rows are.

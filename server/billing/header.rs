@@ -1,5 +1,6 @@
 //! The header of an export: which column is where, under whatever spelling.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
@@ -10,6 +11,10 @@ pub struct Header {
     plain: HashMap<String, usize>,
     custom: HashMap<String, usize>,
     repeated: Vec<usize>,
+    /// Whether somebody looked for it, of each column.
+    asked: Vec<Cell<bool>>,
+    /// How many of the columns are known to be there; those behind them may be met in later rows.
+    met: usize,
 }
 
 impl Header {
@@ -28,7 +33,14 @@ impl Header {
                 }
             }
         }
-        Self { names, plain, custom, repeated }
+        let met = names.len();
+        let asked = vec![Cell::new(false); met];
+        Self { names, plain, custom, repeated, asked, met }
+    }
+
+    /// Of nested records: the first `met` of the names were met in the first rows.
+    pub(super) fn of_met(names: Vec<String>, met: usize) -> Self {
+        Self { met, ..Self::new(names) }
     }
 
     pub fn names(&self) -> &[String] {
@@ -49,27 +61,58 @@ impl Header {
 
     /// Where the column is, by its [`key_of`]; its own spelling before one that begins with `x_`.
     pub fn find(&self, key: &str) -> Option<usize> {
+        let column = self.look(key)?;
+        self.asked[column].set(true);
+        Some(column)
+    }
+
+    fn look(&self, key: &str) -> Option<usize> {
         self.plain.get(key).or_else(|| self.custom.get(key)).copied()
+    }
+
+    /// Begins anew to note which columns are looked for.
+    pub(super) fn forget_asked(&self) {
+        for asked in &self.asked {
+            asked.set(false);
+        }
+    }
+
+    /// Whether somebody looked for the column since.
+    pub(super) fn was_asked(&self, column: usize) -> bool {
+        self.asked.get(column).is_some_and(Cell::get)
     }
 
     /// Where the column is whose own name begins with `x_`, whatever stands beside it.
     pub fn find_custom(&self, key: &str) -> Option<usize> {
-        self.custom.get(key).copied()
+        let column = self.custom.get(key).copied()?;
+        self.asked[column].set(true);
+        Some(column)
     }
 
-    /// The first of several names for one thing.
+    /// The first of several names for one thing, those that the file is known to have before the others.
     pub fn find_any(&self, keys: &[&str]) -> Option<usize> {
-        keys.iter().find_map(|key| self.find(key))
+        let met = keys.iter().find(|key| self.has(key)).and_then(|key| self.find(key));
+        met.or_else(|| keys.iter().find_map(|key| self.find(key)))
     }
 
     /// Every column of that name: `savingsPlan/SavingsPlanARN` and `…/SavingsPlanArn` both occur.
     pub(super) fn find_every(&self, key: &str) -> Vec<usize> {
         let again = self.repeated.iter().copied().filter(|column| key_of(&self.names[*column]).0 == key);
-        self.find(key).into_iter().chain(again).collect()
+        let every: Vec<usize> = self.find(key).into_iter().chain(again).collect();
+        for column in &every {
+            self.asked[*column].set(true);
+        }
+        every
     }
 
+    /// Whether the file has the column, as far as its first rows tell.
     pub fn has(&self, key: &str) -> bool {
-        self.find(key).is_some()
+        self.look(key).is_some_and(|column| column < self.met)
+    }
+
+    /// The same of any of several names for one thing.
+    pub fn has_any(&self, keys: &[&str]) -> bool {
+        keys.iter().any(|key| self.has(key))
     }
 
     /// The keys of all columns, in no order.

@@ -16,6 +16,7 @@ mod currency;
 mod date_order;
 mod focus;
 pub mod formula_guard;
+mod guide;
 mod header;
 mod identity;
 mod instance_type;
@@ -25,11 +26,11 @@ mod manifest;
 mod provider_name;
 mod raw_lines;
 mod recognize;
-mod records;
 mod refusal;
 mod refused_files;
 mod reread;
 mod row;
+mod rows;
 mod spelling;
 mod value;
 
@@ -40,6 +41,8 @@ use std::ops::Range;
 
 pub use account_id::{canonical_account, canonical_sub_account, without_profile};
 pub use charge::{Charge, ChargeCategory, ChargeKey, PricingCategory, Tags};
+pub use container::{Content, PARQUET, unpack};
+pub use guide::Guide;
 pub use header::{Columns, Header};
 pub use identity::Identity;
 pub use manifest::{MAX_MANIFEST, Manifest};
@@ -47,13 +50,14 @@ pub use provider_name::canonical_provider;
 pub use raw_lines::PlainRows;
 pub use refusal::{Refusal, RefusalKind, Rejection, Remark};
 pub use row::{Outcome, ReadRow, Row};
+pub use rows::START;
 pub use spelling::{normalized, normalized_key};
 
 use container::Unpacking;
 use date_order::{DateOrder, Slashed};
-use records::{Broken, Records};
 use reread::Shared;
 use row::{Problem, Remarks};
+use rows::{Broken, Opened, Rows};
 
 /// Every export format that is read, the more particular first.
 pub static FORMATS: &[&dyn Format] = &[&aws_cur_2::AwsCur2, &aws_cur::AwsCur, &focus::Focus];
@@ -66,6 +70,9 @@ pub trait Format: Sync {
     /// What people read: `AWS Cost and Usage Report`.
     fn label(&self) -> &'static str;
 
+    /// The exports of providers that are read by it.
+    fn guides(&self) -> &'static [Guide];
+
     /// The columns without which no charge can be made; each with its other spellings.
     fn mandatory(&self) -> &'static [Mandatory];
 
@@ -77,6 +84,17 @@ pub trait Format: Sync {
     /// Whether the columns are named in its manner: what lacks one of its mandatory columns is called by this name.
     fn has_its_columns(&self, _header: &Header) -> bool {
         true
+    }
+
+    /// The columns that hold a map in one cell, whose names are data: of these an object of nested records stays whole. As
+    /// [`Header::find`] wants them, with the path in place of the name.
+    fn maps(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// The columns that it reads, by their names: those of nested records may be met in later rows only.
+    fn names(&self) -> Vec<&'static str> {
+        Vec::new()
     }
 
     /// How deliveries of files with this header add up.
@@ -144,11 +162,10 @@ pub struct Export {
     format: &'static dyn Format,
     accumulation: Accumulation,
     header: Header,
-    header_line: Vec<u8>,
     columns: Columns,
     /// The column that says which rows have apostrophes before formulas.
     escaped: Option<usize>,
-    records: Records,
+    rows: Rows,
     reader: Box<dyn ReadRow + Send>,
     /// What the reader reads keys from, and the same as runs of columns.
     key_columns: Vec<usize>,
@@ -164,7 +181,7 @@ pub struct Export {
 }
 
 /// Opens the whole content of a file from its beginning, unpacked.
-pub type Reopen = Box<dyn Fn() -> Result<Box<dyn Read + Send>, Refusal> + Send>;
+pub type Reopen = Box<dyn Fn() -> Result<Content, Refusal> + Send>;
 
 /// Recognizes what `input` is and walks over its rows. `name` is used in messages only; `as_format`
 /// forces a format by name.
@@ -192,76 +209,74 @@ where
     let whole = input.again();
     let reopen: Reopen = Box::new(move || container::unpack(whole.again()));
     let opened = container::unpack(input)
-        .map(|content| Records::new(content, Box::new(sink)))
-        .and_then(|records| Export::begin(name, records, recognize::text, as_format, reopen));
+        .and_then(|content| rows::open(content, Box::new(sink)))
+        .and_then(|opened| Export::begin(name, opened, as_format, reopen));
     opened.map_err(|refusal| refusal.of(name))
 }
 
-/// As [`open_with_sink`], for a header and some rows of a file that is kept whole elsewhere: what only all rows together
-/// tell is looked up in `whole`.
+/// As [`open`], for some rows of a text that is kept whole elsewhere: `start` are its first bytes, [`START`] of them, for
+/// its columns, and `part` begins where a row does. What only all rows together tell is looked up in `whole`.
 ///
 /// # Errors
 /// A [`Refusal`] that says what was found instead.
-pub fn open_part<R, W>(
+pub fn open_part<R>(
     name: &str,
+    start: R,
     part: R,
     as_format: Option<&str>,
-    sink: W,
     whole: Reopen,
 ) -> Result<Export, Refusal>
 where
     R: Read + Send + 'static,
-    W: Write + Send + 'static,
 {
-    let records = Records::new(Box::new(part), Box::new(sink));
-    // That the whole is text is known.
-    let text = |start: &[u8]| Ok(recognize::mark(start));
-    Export::begin(name, records, text, as_format, whole).map_err(|refusal| refusal.of(name))
+    let export = rows::open(Content::Text(Box::new(start)), Box::new(std::io::sink()))
+        .and_then(|opened| Export::begin(name, opened, as_format, whole))
+        .and_then(|mut export| {
+            let part = export.rows.continued(Box::new(part)).map_err(|broken| refuse(broken, 0, None))?;
+            export.rows = part.ok_or_else(|| Refusal::new("a part of a file", "the whole of it"))?;
+            Ok(export)
+        });
+    export.map_err(|refusal| refusal.of(name))
+}
+
+/// As [`open`], from a row on (1-based), with every column that it has: of a Parquet file, of which no part is a file.
+///
+/// # Errors
+/// A [`Refusal`] that says what was found instead.
+pub fn open_at<R>(name: &str, input: R, row: u64, as_format: Option<&str>) -> Result<Export, Refusal>
+where
+    R: Read + Seek + Send + 'static,
+{
+    let export = open(name, input, as_format).and_then(|mut export| {
+        export.rows.want(|_| true);
+        export.row = row.saturating_sub(1);
+        export.rows.skip(export.row).map_err(|broken| refuse(broken, row, None))?;
+        Ok(export)
+    });
+    export.map_err(|refusal| refusal.of(name))
 }
 
 impl Export {
-    fn begin(
-        file: &str,
-        mut records: Records,
-        text: impl Fn(&[u8]) -> Result<usize, Refusal>,
-        as_format: Option<&str>,
-        reopen: Reopen,
-    ) -> Result<Self, Refusal> {
-        let start = records.peek().map_err(|broken| refuse(broken, 0, None))?;
-        let mark = text(start)?;
-        records.skip(mark);
-        loop {
-            let more = records.advance().map_err(recognize::broken_header)?;
-            if !more {
-                return Err(recognize::without_header());
-            }
-            if !records.record().is_blank() {
-                break;
-            }
-        }
-        let is_mark = |name: &[u8]| name == formula_guard::ESCAPED.as_bytes();
-        let record = records.record();
-        let escaped = (0..record.len()).find(|column| is_mark(&record.plain(*column)));
-        if escaped.is_some() {
-            records.unescape();
-        }
-        let record = records.record();
-        let header = recognize::header(&record)?;
+    fn begin(file: &str, opened: Opened, as_format: Option<&str>, reopen: Reopen) -> Result<Self, Refusal> {
+        let Opened { mut rows, header, escaped } = opened;
         let format = recognize::format(&header, as_format)?;
-        let header_line = record.line().to_vec();
+        let columns = recognize::columns(format, &header);
+        let header = rows.expect(&header, format).unwrap_or(header);
+        header.forget_asked();
         let reader = format.reader(&header);
+        // Columns of tags are not looked for by their names.
+        rows.want(|column| header.was_asked(column) || reader.key_columns().contains(&column));
         Ok(Self {
             file: file.to_owned(),
             format,
             accumulation: format.accumulation(&header),
-            columns: recognize::columns(format, &header),
+            columns,
             key_spans: spans(reader.key_columns()),
             key_columns: reader.key_columns().to_vec(),
             reader,
             header,
-            header_line,
             escaped,
-            records,
+            rows,
             dates: DateOrder::Undecided,
             reopen,
             remarks: Remarks::default(),
@@ -284,11 +299,6 @@ impl Export {
         &self.columns
     }
 
-    /// The header line as the file writes it, for [`original_columns`].
-    pub fn header_line(&self) -> &[u8] {
-        &self.header_line
-    }
-
     /// Oddities of the rows so far that harm no figure; complete at the end.
     pub fn remarks(&self) -> &[Remark] {
         self.remarks.list()
@@ -300,16 +310,28 @@ impl Export {
         self.row
     }
 
-    /// Offset of the last row in the unpacked stream.
-    pub fn position(&self) -> u64 {
-        self.records.position()
+    /// Offset of the last row in the unpacked stream; `None` where its bytes are not side by side there.
+    pub fn position(&self) -> Option<u64> {
+        self.rows.position()
     }
 
     /// What the last row holds in a column of the header, without quotes; empty where the row is too short. Fields too
     /// many are taken to stand before it.
     pub fn cell(&self, column: usize) -> Cow<'_, [u8]> {
-        let record = self.records.record();
+        let record = self.rows.record();
         record.plain(column + record.len().saturating_sub(self.header.len()))
+    }
+
+    /// The last row as the file writes it: each value with the name of its column, which is empty behind the last.
+    pub fn original(&self) -> Vec<(String, String)> {
+        self.rows.original(&self.header)
+    }
+
+    /// Columns of nested records that were met in later rows only.
+    fn settle_columns(&mut self) {
+        if let Some(met) = self.rows.met() {
+            self.columns = recognize::columns(self.format, &Header::new(met));
+        }
     }
 
     /// Reads the next row into `charge`, which is cleared first; `None` at the end.
@@ -332,20 +354,21 @@ impl Export {
     ) -> Result<Option<Step>, Refusal> {
         loop {
             let more = self
-                .records
+                .rows
                 .advance()
                 .map_err(|broken| refuse(broken, self.row + 1, Some(&self.header)).of(&self.file))?;
             if !more {
+                self.settle_columns();
                 return Ok(None);
             }
-            if !self.records.record().is_blank() || self.header.len() == 1 {
+            if !self.rows.record().is_blank() || self.header.len() == 1 {
                 break;
             }
         }
         self.row += 1;
         if self.escaped.is_some_and(|column| self.cell(column).trim_ascii() == formula_guard::YES.as_bytes())
         {
-            self.records.unescape();
+            self.rows.unescape();
         }
         charge.clear();
         self.check_whole()?;
@@ -379,11 +402,14 @@ impl Export {
 
     /// A file that ends in the middle of a row lacks the rows after it, too, and nobody knows how many.
     fn check_whole(&self) -> Result<(), Refusal> {
-        let record = self.records.record();
+        let record = self.rows.record();
         let (found, expected) = (record.len(), self.header.len());
+        if self.rows.fault().is_some() && self.rows.is_unterminated() {
+            return Err(refuse(Broken::CutOff, self.row, None).of(&self.file));
+        }
         let is_short =
             found + MOST_MISSING < expected || found <= self.reader.last_needed().min(expected - 1);
-        if !is_short || !self.records.is_unterminated() || record.is_empty() {
+        if !is_short || !self.rows.is_unterminated() || record.is_empty() {
             return Ok(());
         }
         let found = format!("the end of the file after {} of {expected} fields", found.saturating_sub(1));
@@ -401,7 +427,7 @@ impl Export {
 
     /// Rows that were taken for short ones by habit were not, once one has all fields.
     fn check_habit(&self) -> Result<(), Refusal> {
-        let record = self.records.record();
+        let record = self.rows.record();
         let expected = self.header.len();
         if record.len() != expected || self.usual_fields.is_none_or(|usual| usual == expected) {
             return Ok(());
@@ -417,7 +443,7 @@ impl Export {
 
     /// Whether a row is none yet because it has the file's first date with slashes.
     fn asks_for_the_order(&self, problem: &Problem) -> bool {
-        let cell = |column| Slashed::parse(self.records.record().word(column).trim_ascii());
+        let cell = |column| Slashed::parse(self.rows.record().word(column).trim_ascii());
         self.dates == DateOrder::Undecided && problem.column.and_then(cell).is_some()
     }
 
@@ -426,13 +452,20 @@ impl Export {
         charge: &mut Charge,
         is_known: &mut impl FnMut(&Charge) -> bool,
     ) -> Result<Step, Problem> {
-        let record = self.records.record();
+        if let Some(fault) = self.rows.fault() {
+            return Err(Problem {
+                column: None,
+                found: fault.to_owned(),
+                expected: "an object of names and values, as in the other rows".into(),
+            });
+        }
+        let record = self.rows.record();
         let (found, expected) = (record.len(), self.header.len());
         if let Some(column) = record.oversized() {
             return Err(Problem {
                 column: Some(column),
                 found: format!("a field of {} bytes", record.raw(column).len()),
-                expected: format!("at most {} bytes", records::MAX_FIELD).into(),
+                expected: format!("at most {} bytes", rows::MAX_FIELD).into(),
             });
         }
         if found != expected {
@@ -476,7 +509,7 @@ impl Export {
         charge: &mut Charge,
         is_known: &mut impl FnMut(&Charge) -> bool,
     ) -> Result<Step, Problem> {
-        let record = self.records.record();
+        let record = self.rows.record();
         let row = Row::new(record, self.dates, &mut self.remarks);
         match self.reader.read(row, charge) {
             Ok(Outcome::Charge) => self.read_key(charge, is_known),
@@ -494,7 +527,7 @@ impl Export {
         charge: &mut Charge,
         is_known: &mut impl FnMut(&Charge) -> bool,
     ) -> Result<Step, Problem> {
-        let record = self.records.record();
+        let record = self.rows.record();
         for columns in &self.key_spans {
             charge.key_cells.extend_from_slice(record.span(columns));
             charge.key_cells.push(b'\n');
@@ -538,19 +571,6 @@ const MAX_TAG: usize = 2000;
 /// Fields that may be missing at the end of a row.
 const MOST_MISSING: usize = 3;
 
-/// Splits one row of an original again: `header_line` as of [`Export::header_line`], `record` the bytes
-/// from its [`Export::position`] on; what follows the record is ignored. Fields beyond the header get an
-/// empty name; missing ones are left out.
-pub fn original_columns(header_line: &[u8], record: &[u8]) -> Vec<(String, String)> {
-    let names = records::split(header_line);
-    let values = records::split(record);
-    values
-        .into_iter()
-        .enumerate()
-        .map(|(i, value)| (names.get(i).cloned().unwrap_or_default(), value))
-        .collect()
-}
-
 /// Why the stream cannot be read on, for people.
 fn refuse(broken: Broken, row: u64, header: Option<&Header>) -> Refusal {
     let row = (row > 0).then_some(row);
@@ -567,17 +587,28 @@ fn refuse(broken: Broken, row: u64, header: Option<&Header>) -> Refusal {
                 .failed(&error)
         }
         Broken::TooLong { field, quoted: true } => Refusal::new(
-            format!("a quote that is still open after {} bytes", records::MAX_RECORD),
+            format!("a quote that is still open after {} bytes", rows::MAX_RECORD),
             "a closing quote",
         )
         .at_row(row)
         .in_column(column(field)),
-        Broken::TooLong { field, quoted: false } => Refusal::new(
-            format!("a row of more than {} bytes", records::MAX_RECORD),
-            "rows of a billing export",
+        Broken::TooLong { field, quoted: false } => {
+            Refusal::new(format!("a row of more than {} bytes", rows::MAX_RECORD), "rows of a billing export")
+                .at_row(row)
+                .in_column(column(field))
+        }
+        Broken::CutOff => Refusal::new(
+            "the end of the file within a row",
+            "whole rows: the file was cut off; transfer it again",
         )
-        .at_row(row)
-        .in_column(column(field)),
+        .at_row(row),
+        Broken::Malformed(found) => {
+            Refusal::new(found, "objects of names and values; export the file again").at_row(row)
+        }
+        Broken::Parquet { found, group } => Refusal::new(
+            found + &group.map_or(String::new(), |group| format!(", in row group {group}")),
+            "a Parquet file as the provider wrote it; transfer it again, or export it as CSV",
+        ),
         Broken::OpenQuote { field } => Refusal::new(
             "a quote that is never closed",
             "a closing quote before the end of the file, which may have been cut off",

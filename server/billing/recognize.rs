@@ -1,13 +1,19 @@
 //! What a file is: by its first bytes, then by its header.
 
 use super::header::{Columns, Header};
-use super::records::{BYTE_ORDER_MARK, Broken, Record};
+use super::rows::{BYTE_ORDER_MARK, Broken, Record};
 use super::{FORMATS, Format, Mandatory, Refusal, listed, refuse, refused_files};
 
-const A_CSV: &str = "a billing export as CSV in UTF-8";
+const A_CSV: &str = "a billing export as CSV in UTF-8, as JSON or as Parquet";
 
-/// Refuses what is no text; answers how many bytes of byte order mark to leave out.
-pub(super) fn text(start: &[u8]) -> Result<usize, Refusal> {
+/// What a text holds rows in, behind a byte order mark of so many bytes.
+pub(super) enum Text {
+    Csv { mark: usize },
+    Json { mark: usize },
+}
+
+/// Refuses what is no text; answers what kind of text it is.
+pub(super) fn text(start: &[u8]) -> Result<Text, Refusal> {
     if start.get(257..262) == Some(b"ustar") {
         return Err(Refusal::new("a tar archive", "its files one by one, or as zip"));
     }
@@ -24,7 +30,7 @@ pub(super) fn text(start: &[u8]) -> Result<usize, Refusal> {
     if start.starts_with(b"\x1f\x8b") || start.starts_with(b"PK\x03\x04") {
         return Err(Refusal::new("a file that is packed twice", "one that is packed once"));
     }
-    let mark = mark(start);
+    let mark = if start.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     let start = &start[mark..];
     if start.is_empty() {
         return Err(Refusal::new("an empty file", A_CSV));
@@ -34,33 +40,44 @@ pub(super) fn text(start: &[u8]) -> Result<usize, Refusal> {
     }
     match start.trim_ascii_start() {
         [] if start.len() < 4096 => Err(Refusal::new("a file of blank lines", A_CSV)),
-        [b'{' | b'[', ..] => Err(refused_files::json(start)),
+        [b'{' | b'[', ..] => Ok(Text::Json { mark }),
         text if text.starts_with(b"# HELP ") || text.starts_with(b"# TYPE ") => Err(refused_files::metrics()),
         [b'<', ..] => Err(Refusal::new("HTML or XML", A_CSV)),
         _ if !start.contains(&b'\n') && start.contains(&b'\r') => Err(Refusal::new(
             "lines that end in a carriage return alone",
             "lines that end in a line feed; save the file as \u{201c}CSV UTF-8\u{201d}",
         )),
-        _ => Ok(mark),
+        _ => Ok(Text::Csv { mark }),
     }
 }
 
 /// Columns of a file. Reports of AWS with every tag and product attribute that there is have about a thousand.
 const MAX_COLUMNS: usize = 10_000;
 
-/// Bytes of the byte order mark that a text begins with.
-pub(super) fn mark(start: &[u8]) -> usize {
-    if start.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 }
+/// Refuses names of columns that no export has: none at all, or too many.
+pub(super) fn check_names(names: &[String]) -> Result<(), Refusal> {
+    if names.is_empty() {
+        return Err(Refusal::new(
+            "JSON without names and values",
+            "a billing export: objects of names and values, one on each line or all of them in a list",
+        ));
+    }
+    few_columns(names.len())
+}
+
+fn few_columns(columns: usize) -> Result<(), Refusal> {
+    if columns <= MAX_COLUMNS {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        format!("a header of {columns} columns"),
+        format!("a billing export, which has at most {MAX_COLUMNS}"),
+    ))
 }
 
 /// Reads the first record as column names.
 pub(super) fn header(record: &Record<'_>) -> Result<Header, Refusal> {
-    if record.len() > MAX_COLUMNS {
-        return Err(Refusal::new(
-            format!("a header of {} columns", record.len()),
-            format!("a billing export, which has at most {MAX_COLUMNS}"),
-        ));
-    }
+    few_columns(record.len())?;
     let mut names = Vec::with_capacity(record.len());
     for field in 0..record.len() {
         let name = String::from_utf8(record.plain(field).into_owned()).map_err(|_| {
@@ -154,7 +171,7 @@ fn lacks(format: &dyn Format, missing: &[&Mandatory]) -> Refusal {
     let names = listed(missing.iter().map(|column| column.name), 20);
     Refusal::new(
         format!("{} without the {noun} {names}", format.label()),
-        "these columns: rows cannot be imported without them",
+        "a file with them; export it again with all columns",
     )
 }
 

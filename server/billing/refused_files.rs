@@ -6,17 +6,14 @@ use super::header::Header;
 
 const FOCUS_COST: &str = "the FOCUS Cost and Usage dataset, which has ChargePeriodStart";
 const NOT_YET: &str = "an AWS CUR, a CUR 2.0 or a FOCUS export; this format is not supported yet";
-const A_BILL: &str = "a billing export as CSV";
+const A_BILL: &str = "a billing export as CSV, JSON or Parquet";
 
-/// JSON, by the keys at its beginning.
-pub(super) fn json(start: &[u8]) -> Refusal {
+/// Refuses JSON that is known to be no cost, by the keys at its beginning.
+pub(super) fn json(start: &[u8]) -> Result<(), Refusal> {
     let text = String::from_utf8_lossy(start);
     let has = |keys: &[&str]| keys.iter().all(|key| text.contains(&format!("\"{key}\"")));
     let kind = JSON.iter().find(|kind| kind.keys.iter().any(|keys| has(keys)));
-    match kind {
-        Some(kind) => Refusal::new(kind.found, kind.expected),
-        None => Refusal::new("JSON", A_BILL),
-    }
+    kind.map_or(Ok(()), |kind| Err(Refusal::new(kind.found, kind.expected)))
 }
 
 /// Prometheus' text format.

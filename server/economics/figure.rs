@@ -74,6 +74,28 @@ pub enum Unit {
     Number,
 }
 
+impl Unit {
+    /// Whether it counts money, by itself or for something.
+    pub fn is_money(self) -> bool {
+        matches!(
+            self,
+            Self::Money
+                | Self::MoneyPerYear
+                | Self::MoneyPerMonth
+                | Self::MoneyPerHour
+                | Self::MoneyPerKwh
+                | Self::MoneyPerKwMonth
+                | Self::MoneyPerWeek
+                | Self::MoneyPerGigabyte
+                | Self::MoneyPerGibibyte
+                | Self::MoneyPerGigabyteHour
+                | Self::MoneyPerMillionTokens
+                | Self::MoneyPerPetaflopHour
+                | Self::MoneyPerUnitOfWork
+        )
+    }
+}
+
 pub(crate) fn term(name: &'static str, value: Decimal, unit: Unit) -> Term {
     Term { name, value, unit }
 }

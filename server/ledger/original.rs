@@ -377,8 +377,12 @@ pub struct Content {
 
 impl Content {
     fn seek_to(&mut self, offset: u64) -> io::Result<()> {
-        self.frame = (offset / FRAME as u64) as usize;
-        self.load()?;
+        let frame = (offset / FRAME as u64) as usize;
+        // A Parquet file is read from place to place, mostly within a frame.
+        if self.frame != frame + 1 || self.block.is_empty() {
+            self.frame = frame;
+            self.load()?;
+        }
         self.at = (offset % FRAME as u64) as usize;
         Ok(())
     }

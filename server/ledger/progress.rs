@@ -56,24 +56,34 @@ impl Progress {
 pub(super) struct Counted<R> {
     input: R,
     progress: Progress,
+    /// Where it is read next, and up to where everything was read: what is read out of order, the columns of a Parquet file,
+    /// is read once more in order.
+    at: u64,
+    read: u64,
 }
 
 impl<R> Counted<R> {
     pub fn new(input: R, progress: Progress) -> Self {
-        Self { input, progress }
+        Self { input, progress, at: 0, read: 0 }
     }
 }
 
 impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.input.read(buffer)?;
-        self.progress.0.bytes.fetch_add(read as u64, Ordering::Relaxed);
+        let end = self.at + read as u64;
+        if self.at <= self.read && end > self.read {
+            self.progress.0.bytes.fetch_add(end - self.read, Ordering::Relaxed);
+            self.read = end;
+        }
+        self.at = end;
         Ok(read)
     }
 }
 
 impl<R: Seek> Seek for Counted<R> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.input.seek(to)
+        self.at = self.input.seek(to)?;
+        Ok(self.at)
     }
 }

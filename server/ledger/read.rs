@@ -188,7 +188,9 @@ impl<'s, S: Sink> Reader<'s, S> {
                 known.is_some()
             };
             let Some(step) = export.next_unless_known(&mut charge, find)? else { break };
-            note_row(export.row(), export.position());
+            if let Some(position) = export.position() {
+                note_row(export.row(), position);
+            }
             self.reading.rows_read += 1;
             if let Some(column) = marks
                 && !matches!(step, Step::Skipped(_))

@@ -1,21 +1,17 @@
 //! A row of a kept file, read again as the import read it: its columns, and the key of the charge it made.
 
-use std::io::{self, Cursor, Read, Write};
-use std::sync::{Arc, Mutex};
+use std::io::{self, Cursor, Read as _};
 
 use serde::Serialize;
 use uuid::Uuid;
 
 use crate::accelerator;
-use crate::billing::{self, Charge, Export, PlainRows, Refusal, Step};
+use crate::billing::{self, Charge, PlainRows, Refusal, Step};
 
 use super::key::Keyer;
 use super::noise::NoisyTags;
 use super::original::{Originals, Sha256};
 use super::payer::Payer;
-
-/// Bytes at the start of a file in which its header ends.
-const HEADER: u64 = 1 << 20;
 
 /// A row of a file.
 #[derive(Clone, Debug)]
@@ -84,38 +80,36 @@ pub fn original_row(
     format: Option<&str>,
     noisy_tags: Vec<String>,
 ) -> io::Result<OriginalRow> {
-    let mut start = Vec::new();
-    originals.content(sha256)?.take(HEADER).read_to_end(&mut start)?;
     let whole = originals.clone();
     let of = *sha256;
-    let whole = move || -> billing::Reopen {
-        let (whole, of) = (whole.clone(), of);
-        Box::new(move || match whole.content(&of) {
-            Ok(content) => Ok(Box::new(content)),
-            Err(error) => {
-                Err(Refusal::new(format!("that the original cannot be read ({error})"), "all of it")
-                    .failed(&error))
-            }
-        })
-    };
-    let header = open(start, format, Kept::default(), whole())?.header_line().to_vec();
-    let (rows, first) = originals.rows_around(sha256, row)?;
-    let bytes = [&header, &b"\n"[..], &rows].concat();
-    let kept = Kept::default();
-    let mut export = open(bytes, format, kept.clone(), whole())?;
+    let whole: billing::Reopen = Box::new(move || match whole.content(&of) {
+        Ok(content) => billing::unpack(content),
+        Err(error) => {
+            Err(Refusal::new(format!("that the original cannot be read ({error})"), "all of it")
+                .failed(&error))
+        }
+    });
+    let mut start = Vec::new();
+    originals.content(sha256)?.take(billing::START).read_to_end(&mut start)?;
     let mut charge = Charge::default();
-    for _ in first..row {
-        export.next(&mut charge).map_err(unreadable)?;
-    }
+    let mut export = if start.starts_with(billing::PARQUET) {
+        billing::open_at("the original", originals.content(sha256)?, row, format).map_err(unreadable)?
+    } else {
+        let (rows, first) = originals.rows_around(sha256, row)?;
+        let rows = Cursor::new(rows);
+        let export = billing::open_part("the original", Cursor::new(start), rows, format, whole);
+        let mut export = export.map_err(unreadable)?;
+        for _ in first..row {
+            export.next(&mut charge).map_err(unreadable)?;
+        }
+        export
+    };
     let step = export.next(&mut charge).map_err(unreadable)?.ok_or_else(no_such_row)?;
     let noisy = NoisyTags::default().with(noisy_tags);
     let is_charge = step == Step::Charge;
     let charge_key = is_charge.then(|| Keyer::new(noisy).key(&charge).charge_key_id);
     let why = is_charge.then(|| accelerator::why(&charge.key));
-    let at = export.position() as usize;
-    let kept = kept.0.lock().map_err(|_| io::Error::other("reading stopped"))?;
-    let columns = billing::original_columns(&header, kept.get(at..).unwrap_or_default());
-    let columns = columns.into_iter().map(|(name, value)| OriginalColumn {
+    let columns = export.original().into_iter().map(|(name, value)| OriginalColumn {
         feeds: export.format().feeds_by_name(&name),
         name,
         value,
@@ -131,8 +125,9 @@ pub struct RowsOf {
 
 impl RowsOf {
     pub fn open(originals: &Originals, sha256: &Sha256) -> io::Result<Self> {
-        let rows = PlainRows::open(Box::new(originals.content(sha256)?)).map_err(unreadable)?;
-        let header = rows.fields().collect();
+        let rows = PlainRows::open(billing::unpack(originals.content(sha256)?).map_err(unreadable)?)
+            .map_err(unreadable)?;
+        let header = rows.names().iter().collect();
         Ok(Self { rows, header })
     }
 
@@ -151,10 +146,6 @@ impl RowsOf {
     }
 }
 
-fn open(bytes: Vec<u8>, format: Option<&str>, kept: Kept, whole: billing::Reopen) -> io::Result<Export> {
-    billing::open_part("the original", Cursor::new(bytes), format, kept, whole).map_err(unreadable)
-}
-
 #[expect(clippy::needless_pass_by_value, reason = "a function to map errors by")]
 fn unreadable(refusal: Refusal) -> io::Error {
     io::Error::other(refusal.message())
@@ -162,19 +153,4 @@ fn unreadable(refusal: Refusal) -> io::Error {
 
 fn no_such_row() -> io::Error {
     io::Error::new(io::ErrorKind::NotFound, "the file has no such row")
-}
-
-/// The bytes that an export has read.
-#[derive(Clone, Default)]
-struct Kept(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Kept {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().map_err(|_| io::Error::other("reading stopped"))?.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }

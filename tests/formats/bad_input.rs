@@ -82,11 +82,12 @@ fn what_is_no_billing_export_is_refused_by_name() {
     is_refused(b"\xef\xbb\xbf".to_vec(), "an empty file");
     is_refused(b"\n\n  \n".to_vec(), "blank lines");
     is_refused(b"name,age\nx,1\n".to_vec(), "columns of no billing export that is known (name, age)");
-    is_refused(b"PAR1....".to_vec(), "a Parquet file");
+    is_refused(b"PAR1....".to_vec(), "a Parquet file without its end");
     is_refused(b"\x28\xb5\x2f\xfd....".to_vec(), "zstd");
     is_refused(b"%PDF-1.7".to_vec(), "a PDF document");
     is_refused(b"<html><body>sign in</body></html>".to_vec(), "HTML");
-    is_refused(b"{\"a\": 1}".to_vec(), "JSON");
+    is_refused(b"{\"a\": 1}".to_vec(), "columns of no billing export that is known (a)");
+    is_refused(b"[]".to_vec(), "JSON without names and values");
     is_refused(b"{\"assemblyId\": \"x\", \"reportKeys\": []}".to_vec(), "the manifest of an AWS export");
     is_refused(
         HEADER.replace("lineItem/UnblendedCost", "cost").into_bytes(),
@@ -363,10 +364,17 @@ fn what_was_read_can_be_kept_and_found_again() {
     let mut positions = Vec::new();
     let mut charge = Charge::default();
     while export.next(&mut charge).unwrap().is_some() {
-        positions.push(export.position() as usize);
+        positions.push(export.position().unwrap() as usize);
     }
     assert_eq!(*kept.0.lock().unwrap(), text);
-    let again = |row: usize| billing::original_columns(export.header_line(), &text[positions[row]..]);
+    let again = |row: usize| {
+        let (whole, part) = (text.clone(), text[positions[row]..].to_vec());
+        let reopen = Box::new(move || billing::unpack(Cursor::new(whole.clone())));
+        let (start, part) = (Cursor::new(text.clone()), Cursor::new(part));
+        let mut export = billing::open_part("bill.csv", start, part, None, reopen).unwrap();
+        export.next(&mut Charge::default()).unwrap();
+        export.original()
+    };
     assert_eq!(positions.len(), 4);
     assert_eq!(again(1)[7], ("resourceTags/user:Team".to_owned(), "a \"b\",\nc".to_owned()));
     assert_eq!(again(2), [("lineItem/LineItemType".to_owned(), "x".to_owned())]);

@@ -12,6 +12,7 @@ mod bad_input;
 mod golden;
 mod hostile;
 mod other_peoples_files;
+mod row_sources;
 mod scope_and_time;
 
 /// What a file came to.

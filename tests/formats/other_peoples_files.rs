@@ -44,7 +44,7 @@ const VERDICTS: &[(&str, Verdict)] = &[
     ("aws-cur2/elastic-cur2-excerpt.csv", imports("aws-cur-2", 2, "300.0")),
     (
         "aws-cur2/exports/gpu-cur2/data/BILLING_PERIOD=2026-08/gpu-cur2-00001.snappy.parquet",
-        Refused("Parquet"),
+        imports("aws-cur-2", 650, "185372.86906666399999940"),
     ),
     ("nise-aws-cur/September-2026-gpu-cur-2.csv", imports("aws-cur", 272, "136.0")),
     ("nise-aws-cur/September-2026-gpu-cur-2-finalized.csv", imports("aws-cur", 272, "136.0")),
@@ -73,7 +73,10 @@ const VERDICTS: &[(&str, Verdict)] = &[
         "focus-converter/nise-gpu-aug.focus.csv",
         states(572, "139541.19067311599999920", "6603.55067311599999920", "149757.1282"),
     ),
-    ("focus-converter/aws-real-anonymised.focus.parquet", Refused("Parquet")),
+    (
+        "focus-converter/aws-real-anonymised.focus.parquet",
+        states(1281, "1.6823086974", "1.6823086974", "3.3561726977712880309574252"),
+    ),
     ("focus-spec-1.2-examples/commitment_discount_purchase_scenario_1.csv", LACKS),
     ("focus-spec-1.2-examples/commitment_discount_purchase_scenario_3.csv", LACKS),
     ("focus-spec-1.2-examples/commitment_discount_usage_scenario_2.csv", LACKS),
@@ -94,7 +97,7 @@ const VERDICTS: &[(&str, Verdict)] = &[
     ("focus-spec-1.2-examples/virtual_currency_pricing_model_b1.csv", states(1, "100000", "0", "200000")),
     ("focus-spec-1.2-examples/virtual_currency_pricing_model_b3.csv", states(3, "0", "495", "1230")),
     ("focus-validator/all_pass_0.5.csv", imports("focus", 2, "1.1")),
-    ("focus-validator/sample.parquet", Refused("Parquet")),
+    ("focus-validator/sample.parquet", Refused("(InvoiceIssuer, ResourceID, ChargeType)")),
     ("azure-actual/koku-azure_version_2.csv", Refused("an Azure cost and usage export")),
     (
         "azure-actual/koku-costreport_a243c6f2-199f-4074-9a2c-40e671cf1584.csv",

@@ -27,6 +27,16 @@ fn corpus_of_csv_rows_is_walked_the_same_wherever_it_stands() {
 }
 
 #[test]
+fn corpus_of_json_is_walked_object_by_object() {
+    replay("json", checks::json);
+}
+
+#[test]
+fn corpus_of_parquet_is_read_or_refused() {
+    replay("parquet", checks::parquet);
+}
+
+#[test]
 fn corpus_of_containers_is_read_as_what_is_inside() {
     replay("containers", checks::containers);
 }

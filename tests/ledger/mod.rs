@@ -11,6 +11,7 @@ mod faults;
 mod originals;
 mod own_tables;
 mod repeated;
+mod row_sources;
 mod shrinking;
 mod tampered;
 mod visibility;

@@ -3,6 +3,7 @@
 pub mod app;
 pub mod changes;
 pub mod configuration;
+pub mod containers;
 pub mod files;
 pub mod html;
 pub mod http;

@@ -10,6 +10,7 @@ use flate2::bufread::{DeflateDecoder, MultiGzDecoder};
 
 use self::directory::{Entry, ONE_FILE};
 use super::Refusal;
+use super::rows::ReadSeek;
 
 /// Billing exports shrink ten to fifty times. Deflate itself cannot do better than about 1,030 times,
 /// and only for content without content.
@@ -20,11 +21,10 @@ const SLACK: u64 = 1 << 20;
 const SHRINKS: &str =
     "a billing export, which shrinks ten to fifty times when packed, not more than five hundred";
 
-const EXPECTED: &str = "a billing export as CSV, plain, .gz or .zip";
+const EXPECTED: &str = "a billing export as CSV or JSON, plain, .gz or .zip, or as Parquet";
 
 /// Other containers and formats that people send, by their first bytes.
 const NAMED: &[(&[u8], &str, &str)] = &[
-    (b"PAR1", "a Parquet file", "the same export as CSV: Parquet is not read yet"),
     (b"\x28\xb5\x2f\xfd", "a file packed with zstd", "plain CSV, .gz or .zip"),
     (b"BZh", "a file packed with bzip2", "plain CSV, .gz or .zip"),
     (b"\xfd7zXZ\0", "a file packed with xz", "plain CSV, .gz or .zip"),
@@ -52,8 +52,21 @@ fn unpacking(found: String, expected: &str) -> io::Error {
     io::Error::other(Unpacking { found, expected: expected.to_owned() })
 }
 
-/// The bytes inside `input`, whatever they are packed in.
-pub(super) fn unpack<R: Read + Seek + Send + 'static>(mut input: R) -> Result<Box<dyn Read + Send>, Refusal> {
+/// What a Parquet file begins with.
+pub const PARQUET: &[u8] = b"PAR1";
+
+/// What is inside a file.
+pub enum Content {
+    Text(Box<dyn Read + Send>),
+    /// Parquet, which is packed within and read from several places.
+    Parquet(Box<dyn ReadSeek>),
+}
+
+/// What is inside `input`, whatever it is packed in.
+///
+/// # Errors
+/// A [`Refusal`] of what is no container that is read.
+pub fn unpack<R: Read + Seek + Send + 'static>(mut input: R) -> Result<Content, Refusal> {
     let start = first_bytes(&mut input)?;
     if start.is_empty() {
         return Err(Refusal::new("an empty file", EXPECTED));
@@ -61,11 +74,12 @@ pub(super) fn unpack<R: Read + Seek + Send + 'static>(mut input: R) -> Result<Bo
     if let Some((_, found, expected)) = NAMED.iter().find(|(magic, ..)| start.starts_with(magic)) {
         return Err(Refusal::new(*found, *expected));
     }
-    match *start.as_slice() {
-        [0x1f, 0x8b, ..] => Ok(Box::new(Gunzip::new(input))),
-        [b'P', b'K', 3 | 5 | 7, ..] => Ok(Box::new(Unzip::new(input)?)),
-        _ => Ok(Box::new(input)),
-    }
+    Ok(match *start.as_slice() {
+        _ if start.starts_with(PARQUET) => Content::Parquet(Box::new(input)),
+        [0x1f, 0x8b, ..] => Content::Text(Box::new(Gunzip::new(input))),
+        [b'P', b'K', 3 | 5 | 7, ..] => Content::Text(Box::new(Unzip::new(input)?)),
+        _ => Content::Text(Box::new(input)),
+    })
 }
 
 fn first_bytes<R: Read + Seek>(input: &mut R) -> Result<Vec<u8>, Refusal> {
@@ -138,7 +152,7 @@ fn damaged(container: &str, error: &io::Error) -> io::Error {
 
 /// The only file of a zip archive, checked against the size and checksum that the archive states.
 struct Unzip<R> {
-    content: Content<R>,
+    content: Packed<R>,
     packed: u64,
     unpacked: u64,
     stated: u64,
@@ -146,7 +160,7 @@ struct Unzip<R> {
     crc: Crc,
 }
 
-enum Content<R> {
+enum Packed<R> {
     Stored(Take<R>),
     Deflated(DeflateDecoder<BufReader<Take<R>>>),
 }
@@ -171,8 +185,8 @@ impl<R: Read + Seek> Unzip<R> {
         input.seek(SeekFrom::Start(at)).map_err(|error| directory::unreadable(&error))?;
         let input = input.take(packed);
         let content = match entry.method {
-            STORED => Content::Stored(input),
-            DEFLATED => Content::Deflated(DeflateDecoder::new(BufReader::with_capacity(128 << 10, input))),
+            STORED => Packed::Stored(input),
+            DEFLATED => Packed::Deflated(DeflateDecoder::new(BufReader::with_capacity(128 << 10, input))),
             other => {
                 let found = format!("a zip packed with {}", method(other));
                 return Err(Refusal::new(found, "a zip packed with deflate, the usual method"));
@@ -244,8 +258,8 @@ fn climbs_out(name: &str) -> bool {
 impl<R: Read> Read for Unzip<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = match &mut self.content {
-            Content::Stored(input) => input.read(buffer)?,
-            Content::Deflated(decoder) => decoder.read(buffer).map_err(|error| damaged("zip", &error))?,
+            Packed::Stored(input) => input.read(buffer)?,
+            Packed::Deflated(decoder) => decoder.read(buffer).map_err(|error| damaged("zip", &error))?,
         };
         self.crc.update(&buffer[..read]);
         self.unpacked += read as u64;

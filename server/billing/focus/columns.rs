@@ -10,12 +10,12 @@ pub(super) fn columns(header: &Header) -> Columns {
     let mut columns = Columns::default();
     for name in header.names() {
         let (key, is_custom) = key_of(name);
-        if !is_custom && !key.starts_with("oci") && KNOWN.iter().all(|(column, _)| *column != key) {
+        if !is_custom && !key.starts_with("oci") && KNOWN.iter().all(|(column, _)| key_of(column).0 != key) {
             columns.unknown.push(name.clone());
         }
     }
     for (name, keys) in OPTIONAL {
-        if header.find_any(keys).is_none() {
+        if !header.has_any(keys) {
             columns.absent.push((*name).to_owned());
         }
     }
@@ -57,98 +57,108 @@ const OPTIONAL: &[(&str, &[&str])] = &[
 /// Every column of FOCUS 0.5 to 1.4 cost and usage, and which one it becomes, mostly the one whose name it has, in its latest
 /// spelling; nothing of those that become none.
 const KNOWN: &[(&str, &str)] = &[
-    ("allocatedmethoddetails", ""),
-    ("allocatedmethodid", ""),
-    ("allocatedresourceid", ""),
-    ("allocatedresourcename", ""),
-    ("allocatedtags", ""),
-    ("amortizedcost", "EffectiveCost"),
-    ("availabilityzone", ""),
-    ("billedcost", "BilledCost"),
-    ("billedcurrency", ""),
-    ("billingaccountid", "BillingAccountId"),
-    ("billingaccountname", ""),
-    ("billingaccounttype", ""),
-    ("billingcurrency", "BillingCurrency"),
-    ("billingperiodend", "BillingPeriodEnd"),
-    ("billingperiodstart", "BillingPeriodStart"),
-    ("capacityreservationid", ""),
-    ("capacityreservationstatus", ""),
-    ("chargecategory", "ChargeCategory"),
-    ("chargeclass", "ChargeClass"),
-    ("chargedescription", "instance type, SkuMeter"),
-    ("chargefrequency", ""),
-    ("chargeperiodend", "ChargePeriodEnd"),
-    ("chargeperiodstart", "ChargePeriodStart"),
-    ("chargesubcategory", ""),
-    ("chargetype", "ChargeCategory"),
-    ("commitmentdiscountcategory", ""),
-    ("commitmentdiscountid", "CommitmentDiscountId"),
-    ("commitmentdiscountname", ""),
-    ("commitmentdiscountquantity", ""),
-    ("commitmentdiscountstatus", "CommitmentDiscountStatus"),
-    ("commitmentdiscounttype", ""),
-    ("commitmentdiscountunit", ""),
-    ("commitmentprogrameligibilitydetails", ""),
-    ("consumedquantity", "ConsumedQuantity"),
-    ("consumedunit", "ConsumedUnit"),
-    ("contractapplied", ""),
-    ("contractedcost", "ContractedCost"),
-    ("contractedunitprice", ""),
-    ("effectivecost", "EffectiveCost"),
-    ("hostprovidername", ""),
-    ("invoicedetailid", ""),
-    ("invoiceid", "InvoiceId"),
-    ("invoiceissuer", ""),
-    ("invoiceissuername", ""),
-    ("listcost", "ListCost"),
-    ("listunitprice", ""),
-    ("pricingcategory", "PricingCategory"),
-    ("pricingcurrency", ""),
-    ("pricingcurrencycontractedunitprice", ""),
-    ("pricingcurrencyeffectivecost", ""),
-    ("pricingcurrencylistunitprice", ""),
-    ("pricingquantity", ""),
-    ("pricingunit", ""),
-    ("provider", "ServiceProviderName"),
-    ("providername", "ServiceProviderName"),
-    ("publisher", ""),
-    ("publishername", ""),
-    ("region", "RegionId"),
-    ("regionid", "RegionId"),
-    ("regionname", ""),
-    ("resourceid", "ResourceId"),
-    ("resourcename", ""),
-    ("resourcetype", ""),
-    ("servicecategory", "ServiceCategory"),
-    ("servicename", "ServiceName"),
-    ("serviceprovidername", "ServiceProviderName"),
-    ("servicesubcategory", ""),
-    ("skuid", "SkuId"),
-    ("skumeter", "SkuMeter"),
-    ("skupricedetails", "instance type, accelerators"),
-    ("skupriceid", ""),
-    ("subaccountid", "SubAccountId"),
-    ("subaccountname", ""),
-    ("subaccounttype", ""),
-    ("tags", "Tags"),
-    ("usagequantity", "ConsumedQuantity"),
-    ("usageunit", "ConsumedUnit"),
+    ("AllocatedMethodDetails", ""),
+    ("AllocatedMethodId", ""),
+    ("AllocatedResourceId", ""),
+    ("AllocatedResourceName", ""),
+    ("AllocatedTags", ""),
+    ("AmortizedCost", "EffectiveCost"),
+    ("AvailabilityZone", ""),
+    ("BilledCost", "BilledCost"),
+    ("BilledCurrency", ""),
+    ("BillingAccountId", "BillingAccountId"),
+    ("BillingAccountName", ""),
+    ("BillingAccountType", ""),
+    ("BillingCurrency", "BillingCurrency"),
+    ("BillingPeriodEnd", "BillingPeriodEnd"),
+    ("BillingPeriodStart", "BillingPeriodStart"),
+    ("CapacityReservationId", ""),
+    ("CapacityReservationStatus", ""),
+    ("ChargeCategory", "ChargeCategory"),
+    ("ChargeClass", "ChargeClass"),
+    ("ChargeDescription", "instance type, SkuMeter"),
+    ("ChargeFrequency", ""),
+    ("ChargePeriodEnd", "ChargePeriodEnd"),
+    ("ChargePeriodStart", "ChargePeriodStart"),
+    ("ChargeSubcategory", ""),
+    ("ChargeType", "ChargeCategory"),
+    ("CommitmentDiscountCategory", ""),
+    ("CommitmentDiscountId", "CommitmentDiscountId"),
+    ("CommitmentDiscountName", ""),
+    ("CommitmentDiscountQuantity", ""),
+    ("CommitmentDiscountStatus", "CommitmentDiscountStatus"),
+    ("CommitmentDiscountType", ""),
+    ("CommitmentDiscountUnit", ""),
+    ("CommitmentProgramEligibilityDetails", ""),
+    ("ConsumedQuantity", "ConsumedQuantity"),
+    ("ConsumedUnit", "ConsumedUnit"),
+    ("ContractApplied", ""),
+    ("ContractedCost", "ContractedCost"),
+    ("ContractedUnitPrice", ""),
+    ("EffectiveCost", "EffectiveCost"),
+    ("HostProviderName", ""),
+    ("InvoiceDetailId", ""),
+    ("InvoiceId", "InvoiceId"),
+    ("InvoiceIssuer", ""),
+    ("InvoiceIssuerName", ""),
+    ("ListCost", "ListCost"),
+    ("ListUnitPrice", ""),
+    ("PricingCategory", "PricingCategory"),
+    ("PricingCurrency", ""),
+    ("PricingCurrencyContractedUnitPrice", ""),
+    ("PricingCurrencyEffectiveCost", ""),
+    ("PricingCurrencyListUnitPrice", ""),
+    ("PricingQuantity", ""),
+    ("PricingUnit", ""),
+    ("Provider", "ServiceProviderName"),
+    ("ProviderName", "ServiceProviderName"),
+    ("Publisher", ""),
+    ("PublisherName", ""),
+    ("Region", "RegionId"),
+    ("RegionId", "RegionId"),
+    ("RegionName", ""),
+    ("ResourceId", "ResourceId"),
+    ("ResourceName", ""),
+    ("ResourceType", ""),
+    ("ServiceCategory", "ServiceCategory"),
+    ("ServiceName", "ServiceName"),
+    ("ServiceProviderName", "ServiceProviderName"),
+    ("ServiceSubcategory", ""),
+    ("SkuId", "SkuId"),
+    ("SkuMeter", "SkuMeter"),
+    ("SkuPriceDetails", "instance type, accelerators"),
+    ("SkuPriceId", ""),
+    ("SubAccountId", "SubAccountId"),
+    ("SubAccountName", ""),
+    ("SubAccountType", ""),
+    ("Tags", "Tags"),
+    ("UsageQuantity", "ConsumedQuantity"),
+    ("UsageUnit", "ConsumedUnit"),
 ];
 
 /// The same of columns that publishers add, with `x_` before their names.
 const CUSTOM: &[(&str, &str)] = &[
-    ("billingprofileid", "BillingAccountId"),
-    ("instancetype", "instance type"),
-    ("servicecode", "ServiceName"),
-    ("skudescription", "SkuMeter"),
-    ("skudetails", "instance type"),
-    ("skumetername", "SkuMeter"),
-    ("usagetype", "SkuMeter"),
+    ("x_BillingProfileId", "BillingAccountId"),
+    ("x_InstanceType", "instance type"),
+    ("x_ServiceCode", "ServiceName"),
+    ("x_SkuDescription", "SkuMeter"),
+    ("x_SkuDetails", "instance type"),
+    ("x_SkuMeterName", "SkuMeter"),
+    ("x_UsageType", "SkuMeter"),
 ];
+
+/// Columns that the reader looks at.
+pub(super) fn names() -> Vec<&'static str> {
+    let is_read = |(name, focus): &(&'static str, &str)| (!focus.is_empty()).then_some(*name);
+    KNOWN.iter().chain(CUSTOM).filter_map(is_read).chain(OTHERS.iter().copied()).collect()
+}
+
+/// Read, and no column of FOCUS by themselves.
+const OTHERS: &[&str] =
+    &["x_PricingCategory", "RegionName", "PricingQuantity", "PricingUnit", "InvoiceIssuerName"];
 
 /// Which column of FOCUS a column of an export becomes. `key` as of [`key_of`].
 pub(super) fn feeds(key: &str) -> Option<&'static str> {
-    let (_, focus) = KNOWN.iter().chain(CUSTOM).find(|(column, _)| *column == key)?;
+    let (_, focus) = KNOWN.iter().chain(CUSTOM).find(|(column, _)| key_of(column).0 == key)?;
     (!focus.is_empty()).then_some(*focus)
 }

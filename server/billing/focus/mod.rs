@@ -35,7 +35,7 @@ use super::machine_cell::Machine;
 use super::provider_name::canonical_provider;
 use super::row::{Column, Outcome, Problem, ReadRow, Row};
 use super::value::{self, TimeColumn};
-use super::{Accumulation, Format, Mandatory, instance_type, json};
+use super::{Accumulation, Format, Guide, Mandatory, instance_type, json};
 use crate::money::Decimal;
 use columns::CONSUMED;
 
@@ -63,6 +63,56 @@ const PROVIDERS: &[&str] = &[
     "invoiceissuer",
 ];
 
+static GUIDES: &[Guide] = &[
+    Guide {
+        provider: "AWS",
+        export: "FOCUS 1.0 or 1.2 with AWS columns",
+        steps: "In Billing and Cost Management, under Data Exports, create a standard data export of FOCUS with AWS columns. From its \
+                S3 bucket, upload the files of a billing period together with the period's manifest.",
+        forms: "CSV (.gz) or Parquet",
+    },
+    Guide {
+        provider: "Microsoft Azure",
+        export: "Cost and usage details (FOCUS)",
+        steps: "In Cost Management, under Exports, create an export of cost and usage details (FOCUS) for a month. From its storage \
+                account, upload the file of the newest run.",
+        forms: "CSV (.gz) or Parquet",
+    },
+    Guide {
+        provider: "Google Cloud",
+        export: "FOCUS",
+        steps: "In BigQuery, select a billing month from Google's FOCUS view or its FOCUS export. Save the result as newline-delimited \
+                JSON or as Parquet, and upload it.",
+        forms: "JSON or Parquet",
+    },
+    Guide {
+        provider: "Oracle Cloud",
+        export: "FOCUS report",
+        steps: "In Billing and Cost Management, under Cost and Usage Reports, download the FOCUS reports of a month. Upload all of \
+                them: each states a part of the month, and they add up.",
+        forms: "CSV (.gz)",
+    },
+    Guide {
+        provider: "Any other",
+        export: "FOCUS 1.0 to 1.4, cost and usage",
+        steps: "Look for FOCUS among the billing exports of the provider. Upload the cost and usage dataset of a month.",
+        forms: "CSV (.gz, .zip), JSON or Parquet",
+    },
+];
+
+/// What publishers put into maps, those of their own (`x_`) included.
+const MAPS: &[&str] = &[
+    "tags",
+    "allocatedtags",
+    "allocatedmethoddetails",
+    "skupricedetails",
+    "skudetails",
+    "contractapplied",
+    "commitmentprogrameligibilitydetails",
+    "discounts",
+    "costcategories",
+];
+
 impl Format for Focus {
     fn name(&self) -> &'static str {
         "focus"
@@ -72,12 +122,24 @@ impl Format for Focus {
         "FOCUS cost and usage"
     }
 
+    fn guides(&self) -> &'static [Guide] {
+        GUIDES
+    }
+
     fn mandatory(&self) -> &'static [Mandatory] {
         MANDATORY
     }
 
     fn accumulation(&self, header: &Header) -> Accumulation {
         if header.has("ocireferencenumber") { Accumulation::Slice } else { Accumulation::WholePeriod }
+    }
+
+    fn maps(&self) -> &'static [&'static str] {
+        MAPS
+    }
+
+    fn names(&self) -> Vec<&'static str> {
+        columns::names()
     }
 
     fn columns(&self, header: &Header) -> Columns {
@@ -113,8 +175,8 @@ struct At {
     providers: Vec<usize>,
     billed: Column,
     effective: Column,
-    list: Column,
-    contracted: Column,
+    list: Price,
+    contracted: Price,
     account: Column,
     billing_profile: Column,
     currency: Column,
@@ -145,6 +207,19 @@ struct At {
     tags: Column,
 }
 
+/// A cost for comparison.
+struct Price {
+    column: Column,
+    /// Whether the file as a whole states it: what it lacks is said of its columns, not of every row.
+    is_stated: bool,
+}
+
+impl Price {
+    fn find(header: &Header, key: &str) -> Self {
+        Self { column: header.find(key), is_stated: header.has(key) }
+    }
+}
+
 impl Reader {
     fn new(header: &Header) -> Self {
         let any = |keys: &[&str]| header.find_any(keys);
@@ -154,13 +229,13 @@ impl Reader {
             key_columns.extend(column);
             column
         };
-        let has_consumed = header.find_any(CONSUMED).is_some();
+        let has_consumed = header.has_any(CONSUMED);
         let at = At {
             providers: PROVIDERS.iter().filter_map(|key| header.find(key)).collect(),
             billed: any(&["billedcost"]),
             effective: any(&["effectivecost", "amortizedcost"]),
-            list: any(&["listcost"]),
-            contracted: any(&["contractedcost"]),
+            list: Price::find(header, "listcost"),
+            contracted: Price::find(header, "contractedcost"),
             account: key(&["billingaccountid"]),
             billing_profile: header.find_custom("billingprofileid"),
             currency: key(&["billingcurrency"]),
@@ -434,15 +509,14 @@ fn costs(row: &mut Row<'_>, at: &At, category: ChargeCategory, charge: &mut Char
             charge.billed_cost
         }
     };
-    charge.list_cost = price(row, at.list, "no ListCost: it counts 0")?;
-    charge.contracted_cost = price(row, at.contracted, "no ContractedCost: it counts 0")?;
+    charge.list_cost = price(row, &at.list, "no ListCost: it counts 0")?;
+    charge.contracted_cost = price(row, &at.contracted, "no ContractedCost: it counts 0")?;
     Ok(())
 }
 
-/// A cost for comparison; what the file as a whole lacks is said of its columns, not of every row.
-fn price(row: &mut Row<'_>, column: Column, remark: &'static str) -> Result<Decimal, Problem> {
-    let stated = row.amount(column)?;
-    if stated.is_none() && column.is_some() {
+fn price(row: &mut Row<'_>, of: &Price, remark: &'static str) -> Result<Decimal, Problem> {
+    let stated = row.amount(of.column)?;
+    if stated.is_none() && of.is_stated {
         row.remark(remark);
     }
     Ok(stated.unwrap_or_default())

@@ -1,22 +1,96 @@
-//! The cost column of a file, read as plain CSV by a reader that shares no code with [`crate::billing`].
+//! The cost column of a file, read as plain CSV, JSON or Parquet by a reader that shares no code with [`crate::billing`].
 
-use std::io::{self, Read};
+use std::collections::HashMap;
+use std::io::{self, BufRead, BufReader, Read, Seek};
 
+use serde_json::StreamDeserializer;
+use serde_json::de::IoRead;
+use serde_json::value::RawValue;
+
+use super::parquet_costs;
 use crate::money::Decimal;
 
 /// The columns that hold what was billed, in letters and digits only.
 const COST_COLUMNS: [&str; 2] = ["lineitemunblendedcost", "billedcost"];
 
-/// The cost column of a file, read as plain CSV.
-pub(super) struct Costs<R> {
-    reader: csv::Reader<R>,
+/// The cost column of a file.
+pub(super) enum Costs<R: Read> {
+    Csv(Table<R>),
+    /// An object on each line.
+    Lines(io::Lines<BufReader<R>>, String),
+    /// Objects one after the other.
+    Elements(Box<StreamDeserializer<'static, IoRead<Elements<BufReader<R>>>, Object>>, String),
+    Parquet(parquet_costs::Column, String),
+}
+
+type Object = HashMap<String, Box<RawValue>>;
+
+/// A plain CSV.
+pub(super) struct Table<R> {
+    reader: csv::Reader<BufReader<R>>,
     record: csv::ByteRecord,
     /// `None` of a file without a line.
     column: Option<usize>,
 }
 
-impl<R: Read> Costs<R> {
-    pub fn open(content: R) -> io::Result<Self> {
+impl<R: Read + Seek + Send + 'static> Costs<R> {
+    pub fn open(mut content: R) -> io::Result<Self> {
+        let mut magic = Vec::new();
+        content.by_ref().take(4).read_to_end(&mut magic)?;
+        content.rewind()?;
+        if magic == b"PAR1" {
+            return Ok(Self::Parquet(parquet_costs::Column::open(content, is_cost)?, String::new()));
+        }
+        let mut content = BufReader::with_capacity(1 << 20, content);
+        if content.fill_buf()?.starts_with(b"\xef\xbb\xbf") {
+            content.consume(3);
+        }
+        let start = content.fill_buf()?.trim_ascii_start();
+        let line = start.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        match start {
+            [b'{', ..] if serde_json::from_slice::<Object>(line).is_ok() => {
+                Ok(Self::Lines(content.lines(), String::new()))
+            }
+            [b'{' | b'[', ..] => {
+                let elements = serde_json::Deserializer::from_reader(Elements::of(content));
+                Ok(Self::Elements(Box::new(elements.into_iter()), String::new()))
+            }
+            _ => Table::open(content).map(Self::Csv),
+        }
+    }
+
+    /// What the next row holds; `None` behind the last. A header that is repeated costs nothing.
+    pub fn next(&mut self) -> io::Result<Option<Cost<'_>>> {
+        match self {
+            Self::Csv(table) => table.next(),
+            Self::Lines(lines, cost) => {
+                let line = loop {
+                    match lines.next().transpose()? {
+                        None => return Ok(None),
+                        Some(line) if line.trim().is_empty() => {}
+                        Some(line) => break line,
+                    }
+                };
+                // A line that is no object is a rejected row.
+                *cost = serde_json::from_str(&line).map_or_else(|_| line.clone(), |object| cost_of(&object));
+                Ok(Some(Cost(cost.as_bytes())))
+            }
+            Self::Elements(elements, cost) => {
+                let Some(object) = elements.next().transpose()? else { return Ok(None) };
+                *cost = cost_of(&object);
+                Ok(Some(Cost(cost.as_bytes())))
+            }
+            Self::Parquet(column, cost) => {
+                let Some(text) = column.next()? else { return Ok(None) };
+                *cost = text;
+                Ok(Some(Cost(cost.as_bytes())))
+            }
+        }
+    }
+}
+
+impl<R: Read> Table<R> {
+    fn open(content: BufReader<R>) -> io::Result<Self> {
         // A carriage return alone ends no row, as for whoever imports.
         let mut reader = csv::ReaderBuilder::new()
             .flexible(true)
@@ -32,8 +106,7 @@ impl<R: Read> Costs<R> {
         Ok(Self { reader, record, column })
     }
 
-    /// What the next row holds; `None` behind the last. A header that is repeated costs nothing.
-    pub fn next(&mut self) -> io::Result<Option<Cost<'_>>> {
+    fn next(&mut self) -> io::Result<Option<Cost<'_>>> {
         let Some(column) = self.column else { return Ok(None) };
         loop {
             if !self.reader.read_byte_record(&mut self.record)? {
@@ -46,6 +119,56 @@ impl<R: Read> Costs<R> {
         }
         Ok(Some(Cost(self.record.get(column).unwrap_or_default())))
     }
+}
+
+/// The elements of a list without its brackets and the commas between them.
+pub(super) struct Elements<R> {
+    content: R,
+    depth: usize,
+    is_text: bool,
+    is_escaped: bool,
+    /// Of what the content begins with: an object belongs to no list.
+    outermost: usize,
+}
+
+impl<R: BufRead> Elements<R> {
+    fn of(mut content: R) -> Self {
+        let is_list = content.fill_buf().is_ok_and(|start| start.trim_ascii_start().starts_with(b"["));
+        Self { content, depth: 0, is_text: false, is_escaped: false, outermost: usize::from(is_list) }
+    }
+}
+
+impl<R: Read> Read for Elements<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.content.read(into)?;
+        for byte in &mut into[..read] {
+            if self.is_text {
+                let ends = *byte == b'"' && !self.is_escaped;
+                self.is_escaped = *byte == b'\\' && !self.is_escaped;
+                self.is_text = !ends;
+                continue;
+            }
+            let before = self.depth;
+            match *byte {
+                b'"' => self.is_text = true,
+                b'{' | b'[' => self.depth += 1,
+                b'}' | b']' => self.depth = self.depth.saturating_sub(1),
+                _ => {}
+            }
+            let is_of_list = before.min(self.depth) < self.outermost && matches!(*byte, b'[' | b']')
+                || before == self.outermost && *byte == b',';
+            if is_of_list {
+                *byte = b' ';
+            }
+        }
+        Ok(read)
+    }
+}
+
+/// What an object holds where it says what was billed; nothing where it does not say it.
+fn cost_of(object: &Object) -> String {
+    let cost = object.iter().find(|(name, _)| is_cost(name.as_bytes()));
+    cost.map_or_else(String::new, |(_, value)| value.get().trim_matches('"').to_owned())
 }
 
 /// A cell of the cost column.

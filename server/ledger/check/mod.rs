@@ -5,6 +5,7 @@
 mod costs;
 mod deep;
 mod kept_files;
+mod parquet_costs;
 mod rows;
 
 use serde::Serialize;

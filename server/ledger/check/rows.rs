@@ -1,6 +1,6 @@
 //! The rows of a file against what the ledger holds of them: three walks in step.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 
 use chrono::{DateTime, NaiveDate, Utc};
 use uuid::Uuid;
@@ -136,7 +136,7 @@ fn micros(time: Option<DateTime<Utc>>) -> Option<i64> {
 
 /// Walks over the costs of a file, the file as an import reads it, and what is stored, row by row.
 pub(super) fn compare(
-    mut costs: Costs<impl Read>,
+    mut costs: Costs<impl Read + Seek + Send + 'static>,
     mut again: Again,
     stored: impl Iterator<Item = Stored>,
 ) -> io::Result<Compared> {

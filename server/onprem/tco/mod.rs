@@ -96,6 +96,10 @@ pub fn economics(
             component.name = format!("{}, {of} at {}", component.name, rate.normalize());
             component.per_year = product(&[component.per_year, *rate]);
             component.variable = product(&[component.variable, *rate]);
+            // Its formula is of the currency that it is shown in, too.
+            for term in component.terms.iter_mut().filter(|term| term.unit.is_money()) {
+                term.value = product(&[term.value, *rate]);
+            }
             of.clone_from(currency);
         }
     }

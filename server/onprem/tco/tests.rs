@@ -266,9 +266,18 @@ fn other_currencies_are_named_and_not_added() {
         it.currency = Currency::exactly("EUR");
     }
     let plain = of(&asset_register(|_| {}), "2026-04-30");
-    let economics = of(&with(asset_register(|_| {}), [foreign]), "2026-04-30");
-    assert_eq!(economics.total, plain.total);
-    assert_eq!(economics.other_currencies, [Currency::exactly("EUR")]);
+    let register = with(asset_register(|_| {}), [foreign]);
+    let left_out = of(&register, "2026-04-30");
+    assert_eq!(left_out.total, plain.total);
+    assert_eq!(left_out.other_currencies, [Currency::exactly("EUR")]);
+
+    // With a rate it is added, and its formula is in the currency that it is shown in.
+    let rates = [(Currency::exactly("EUR"), number("1.2"))].into();
+    let converted = economics(&register, "east", day("2026-04-30"), &usd(), &rates).unwrap().unwrap();
+    let insurance = converted.components.iter().find(|it| it.name == "Insurance, EUR at 1.2").unwrap();
+    let product_of_terms =
+        insurance.terms.iter().fold(Decimal::from(1), |it, term| product(&[it, term.value]));
+    assert_eq!((insurance.per_year, product_of_terms), (number("932.4"), number("932.4")));
 }
 
 #[test]

@@ -25,6 +25,7 @@ use super::form::Fields;
 use super::format::{File, Format};
 use super::layout::{Layout, Pages};
 use super::{filters, paths, respond};
+use crate::billing::{FORMATS, Guide};
 use crate::period::BillingMonth;
 use crate::report::{self, History, HistoryChoices, ImportLine, JobLine};
 
@@ -91,6 +92,11 @@ impl Imports {
             history: report::history(db, &filter, order, first, report::HISTORY_PAGE).await?,
         })
     }
+}
+
+/// The exports that are read, those of a provider together.
+fn guides() -> Vec<&'static Guide> {
+    FORMATS.iter().flat_map(|format| format.guides()).collect()
 }
 
 impl Page {

@@ -1,0 +1,12 @@
+//! Where people find the exports that are read.
+
+/// An export that is read, under the name that its provider has for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Guide {
+    pub provider: &'static str,
+    pub export: &'static str,
+    /// How to get it there and what to upload, in two sentences.
+    pub steps: &'static str,
+    /// What the provider writes it as.
+    pub forms: &'static str,
+}

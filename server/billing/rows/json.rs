@@ -1,0 +1,334 @@
+//! Objects out of a stream: one on each line, as BigQuery and others write them, or the elements of one array. Bounded
+//! memory, and no allocation per row.
+
+use serde_json::value::RawValue;
+
+use super::Broken;
+use super::paths::Paths;
+use super::record::Record;
+use super::stream::Stream;
+
+/// A walk over the objects of a stream of bytes.
+pub(in crate::billing) struct JsonRows {
+    stream: Stream,
+    shape: Shape,
+    /// Start of what follows the current object in the stream's buffer, and the end of that object.
+    next: usize,
+    end: usize,
+    paths: Paths,
+    /// Why the current line is no object.
+    fault: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// Each line is an object: one that is damaged is one row.
+    Lines,
+    /// Objects with commas between them or without, over any lines.
+    Elements { in_array: bool },
+}
+
+impl JsonRows {
+    /// The objects of `stream` from `start` on. The columns are those of the objects that its first bytes hold.
+    pub(super) fn open(mut stream: Stream, start: usize, is_map: fn(&str) -> bool) -> Result<Self, Broken> {
+        stream.peek()?;
+        let opened = start + blank(&stream.buffer[start..stream.filled]);
+        let in_array = stream.buffer[opened..stream.filled].starts_with(b"[");
+        let next = if in_array { opened + 1 } else { opened };
+        let line = stream.buffer[next..stream.filled].split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let is_whole = serde_json::from_slice::<&RawValue>(line).is_ok();
+        let shape = if is_whole && !in_array { Shape::Lines } else { Shape::Elements { in_array } };
+        let mut rows = Self { stream, shape, next, end: next, paths: Paths::new(is_map), fault: None };
+        rows.learn();
+        Ok(rows)
+    }
+
+    /// Goes over what is in memory, for the columns that are there.
+    fn learn(&mut self) {
+        let begin = self.next;
+        loop {
+            let found = match self.shape {
+                Shape::Lines => Ok(self.line()),
+                Shape::Elements { .. } => self.element(),
+            };
+            let Ok(Found::Object { start, end }) = found else { break };
+            if let Ok(object) = std::str::from_utf8(&self.stream.buffer[start..end]) {
+                // What is no object is said when it is a row.
+                let _ = self.paths.read(object);
+            }
+            self.next = end;
+        }
+        self.next = begin;
+    }
+
+    /// Settles the columns: those of the first objects, and `names`.
+    pub fn expect(&mut self, names: Vec<String>) {
+        self.paths.expect(names);
+    }
+
+    /// The same columns, of other bytes: a part of the file.
+    pub(super) fn continued(self, mut stream: Stream) -> Result<Self, Broken> {
+        stream.peek()?;
+        Ok(Self { stream, next: 0, end: 0, fault: None, ..self })
+    }
+
+    pub fn names(&self) -> &[String] {
+        self.paths.names()
+    }
+
+    /// The columns that rows had so far, those that nobody expected included.
+    pub fn met(&self) -> Vec<String> {
+        self.paths.met()
+    }
+
+    /// The first bytes of the file, before the first row was taken.
+    pub fn start(&self) -> &[u8] {
+        &self.stream.buffer[..self.stream.filled]
+    }
+
+    /// Moves to the next object; false at the end.
+    pub fn advance(&mut self) -> Result<bool, Broken> {
+        self.stream.start = self.next;
+        self.fault = None;
+        loop {
+            let found = match self.shape {
+                Shape::Lines => self.line(),
+                Shape::Elements { .. } => self.element()?,
+            };
+            match found {
+                Found::Object { start, end } => {
+                    self.stream.start = start;
+                    (self.next, self.end) = (end, end);
+                    self.take();
+                    return Ok(true);
+                }
+                Found::Part if self.stream.at_end => return Err(Broken::CutOff),
+                Found::Part => {
+                    if self.stream.is_too_long() {
+                        return Err(Broken::TooLong { field: 0, quoted: false });
+                    }
+                    self.next -= self.stream.refill()?;
+                }
+                Found::Nothing => return Ok(false),
+            }
+        }
+    }
+
+    /// Why the current row is no object, for people.
+    pub fn fault(&self) -> Option<&str> {
+        self.fault.as_deref()
+    }
+
+    pub fn position(&self) -> u64 {
+        self.stream.position()
+    }
+
+    pub fn record(&self) -> Record<'_> {
+        self.paths.record()
+    }
+
+    /// The current object by its paths, those that are no columns included.
+    pub fn original(&self, is_map: fn(&str) -> bool) -> Vec<(String, String)> {
+        let mut paths = Paths::new(is_map);
+        let object = String::from_utf8_lossy(&self.stream.buffer[self.stream.start..self.end]);
+        if paths.read(&object).is_err() {
+            return vec![(String::new(), object.into_owned())];
+        }
+        let record = paths.record();
+        let value = |column| String::from_utf8_lossy(&record.plain(column)).into_owned();
+        paths.names().iter().enumerate().map(|(column, name)| (name.clone(), value(column))).collect()
+    }
+
+    fn take(&mut self) {
+        let object = &self.stream.buffer[self.stream.start..self.end];
+        let read = match std::str::from_utf8(object) {
+            Ok(object) => self.paths.read(object).map_err(|error| describe(&error)),
+            Err(_) => Err("text that is not UTF-8".to_owned()),
+        };
+        self.fault = read.err();
+    }
+}
+
+/// What comes next in the buffer.
+enum Found {
+    Object {
+        start: usize,
+        end: usize,
+    },
+    /// Its end is not there yet.
+    Part,
+    Nothing,
+}
+
+impl JsonRows {
+    fn line(&self) -> Found {
+        let Stream { buffer, filled, at_end, .. } = &self.stream;
+        let start = self.next + blank(&buffer[self.next..*filled]);
+        match memchr::memchr(b'\n', &buffer[start..*filled]) {
+            Some(length) => Found::Object { start, end: start + length },
+            None if !at_end => Found::Part,
+            None if start == *filled => Found::Nothing,
+            None => Found::Object { start, end: *filled },
+        }
+    }
+
+    fn element(&self) -> Result<Found, Broken> {
+        let Stream { buffer, filled, at_end, .. } = &self.stream;
+        let in_array = self.shape == Shape::Elements { in_array: true };
+        let mut start = self.next + blank(&buffer[self.next..*filled]);
+        while start < *filled && buffer[start] == b',' {
+            start += 1 + blank(&buffer[start + 1..*filled]);
+        }
+        let rest = &buffer[start..*filled];
+        match rest {
+            [] if !at_end => Ok(Found::Part),
+            [] if in_array => Err(Broken::CutOff),
+            [] => Ok(Found::Nothing),
+            [b']', behind @ ..] if in_array => match behind.trim_ascii_start() {
+                [] if *at_end => Ok(Found::Nothing),
+                // All of it is read, so that all of it is kept.
+                [] => Ok(Found::Part),
+                _ => Err(Broken::Malformed("more behind the end of the list".to_owned())),
+            },
+            _ => {
+                let mut values = serde_json::Deserializer::from_slice(rest).into_iter::<&RawValue>();
+                match values.next() {
+                    Some(Ok(_)) => Ok(Found::Object { start, end: start + values.byte_offset() }),
+                    Some(Err(error)) if error.is_eof() => Ok(Found::Part),
+                    Some(Err(error)) => Err(Broken::Malformed(describe(&error))),
+                    None => Ok(Found::Part),
+                }
+            }
+        }
+    }
+
+    /// Whether the file ended within the current row.
+    pub fn is_cut_off(&self) -> bool {
+        let Stream { buffer, filled, at_end, .. } = &self.stream;
+        self.fault.is_some() && *at_end && self.end == *filled && !buffer[..*filled].ends_with(b"\n")
+    }
+}
+
+/// Bytes that say nothing.
+fn blank(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|byte| byte.is_ascii_whitespace()).count()
+}
+
+/// What is wrong with a text, without where: the row says that.
+fn describe(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let what = text.rsplit_once(" at line ").map_or(text.as_str(), |(what, _)| what);
+    format!("JSON that cannot be read at character {}: {what}", error.column())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, Cursor};
+
+    use super::*;
+
+    fn is_map(path: &str) -> bool {
+        path == "tags"
+    }
+
+    /// The columns, then each row: its cells, or why it is none; at last how the walk ended.
+    fn walk(text: &str, expected: &[&str]) -> Vec<String> {
+        let stream = Stream::new(Box::new(Cursor::new(text.as_bytes().to_vec())), Box::new(io::sink()));
+        let mut rows = JsonRows::open(stream, 0, is_map).unwrap();
+        rows.expect(expected.iter().map(|name| (*name).to_owned()).collect());
+        let mut walked = vec![rows.names().join(",")];
+        loop {
+            match rows.advance() {
+                Ok(true) => walked.push(match rows.fault() {
+                    Some(fault) if rows.is_cut_off() => format!("cut off: {fault}"),
+                    Some(fault) => format!("fault: {fault}"),
+                    None => {
+                        let record = rows.record();
+                        let cell = |field| String::from_utf8_lossy(&record.plain(field)).into_owned();
+                        (0..record.len()).map(cell).collect::<Vec<_>>().join("|")
+                    }
+                }),
+                Ok(false) => return walked,
+                Err(broken) => {
+                    walked.push(format!("{broken:?}"));
+                    return walked;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn values_become_cells_by_their_paths() {
+        let rows = walk(
+            concat!(
+                r#"{"cost": 0.10000000000000000000001, "project": {"id": "a\u00e9", "labels": [{"key": "x"}]}}"#,
+                "\r\n\n",
+                r#"{"project": {"labels": [], "id": null}, "cost": 5e-06, "tags": {"b": {"c": 1}}, "on": true}"#,
+                "\n",
+                r#"{"cost": "\"quoted\"", "project": null, "tags": "\"a\": \"b\""}"#,
+            ),
+            &[],
+        );
+        assert_eq!(
+            rows,
+            [
+                "cost,project.id,project.labels,tags,on",
+                r#"0.10000000000000000000001|aé|[{"key": "x"}]||"#,
+                r#"5e-06||[]|{"b": {"c": 1}}|true"#,
+                r#""quoted"|||"a": "b"|"#,
+            ]
+        );
+    }
+
+    #[test]
+    fn a_list_is_the_same_as_lines() {
+        let lines = "{\"a\": 1, \"b\": {\"c\": \"x,]}\"}}\n{\"a\": 2}\n";
+        let rows = ["a,b.c", "1|x,]}", "2|"];
+        assert_eq!(walk(lines, &[]), rows);
+        for list in [
+            "[{\"a\": 1, \"b\": {\"c\": \"x,]}\"}},{\"a\": 2}]",
+            "\n[\n  {\n    \"a\": 1,\n    \"b\": {\n \"c\": \"x,]}\"}}\n,\n{\"a\":\n2}\n]\n\n",
+            "{\n\"a\": 1, \"b\": {\"c\": \"x,]}\"}}\n{\n\"a\": 2}",
+        ] {
+            assert_eq!(walk(list, &[]), rows, "{list}");
+        }
+    }
+
+    #[test]
+    fn a_column_that_is_met_late_is_read_if_it_was_expected() {
+        let mut text = "{\"a\": 1}\n".repeat(100_000);
+        text.push_str("{\"a\": 2, \"bee\": 3, \"c\": 4, \"d\": {\"e\": 5}}\n");
+        let rows = walk(&text, &["Bee", "d.e"]);
+        assert_eq!(rows[0], "a,Bee,d.e");
+        assert_eq!(rows.last().unwrap(), "2|3|5");
+        assert_eq!(rows.len(), 100_002);
+    }
+
+    #[test]
+    fn what_is_no_object_is_a_row_on_a_line_and_an_end_in_a_list() {
+        let unread = "fault: JSON that cannot be read at character 9: expected `,` or `}`";
+        assert_eq!(walk("{\"a\": 1}\n{\"a\": 1 2}\n{\"a\": 3}\n", &[]), ["a", "1", unread, "3"]);
+        let rows = walk("{\"a\": 1}\n5\n[]\nnull\n{\"a\": 2}", &[]);
+        assert_eq!((rows.len(), rows.last().unwrap().as_str()), (6, "2"));
+        assert!(rows[2..5].iter().all(|row| row.starts_with("fault: ")), "{rows:?}");
+        assert!(walk("[{\"a\": 1}, {\"a\": 1 2}]", &[]).last().unwrap().starts_with("Malformed"));
+        assert!(walk("[{\"a\": 1}] {}", &[]).last().unwrap().starts_with("Malformed"));
+    }
+
+    #[test]
+    fn a_file_that_was_cut_off_says_so() {
+        assert!(walk("{\"a\": 1}\n{\"a\": \"1", &[]).last().unwrap().starts_with("cut off: "));
+        for list in ["[{\"a\": 1}", "[{\"a\": 1},", "[{\"a\": 1}, {\"a\"", "{\n\"a\": 1}\n{\n\"a\""] {
+            assert_eq!(walk(list, &[]).last().unwrap(), "CutOff", "{list}");
+        }
+    }
+
+    #[test]
+    fn objects_within_objects_are_taken_apart_only_so_far() {
+        let deep = format!("{}1{}", "{\"a\": ".repeat(10_000), "}".repeat(10_000));
+        let rows = walk(&format!("{{\"b\": 1}}\n{deep}\n{{\"b\": 2}}\n"), &[]);
+        assert_eq!(rows.len(), 4);
+        assert_eq!(rows[0], "b,a.a.a.a.a.a.a.a.a");
+        assert!(rows[3].starts_with("2|"));
+    }
+}

@@ -1,0 +1,232 @@
+//! Row sources: what a file holds rows in. Each hands out the same: the names of the columns, then row after row of
+//! fields, so that a format reads its cloud whatever it came in.
+
+mod csv;
+mod json;
+mod parquet;
+mod paths;
+mod record;
+mod stream;
+
+use std::io::{self, Read, Write};
+
+use self::csv::CsvRows;
+use self::json::JsonRows;
+use self::parquet::ParquetRows;
+use self::stream::Stream;
+use super::container::Content;
+use super::header::{Header, key_of};
+use super::recognize::Text;
+use super::{FORMATS, Format, Refusal, formula_guard, recognize, refuse, refused_files};
+
+pub use self::parquet::ReadSeek;
+pub(super) use self::record::{MAX_FIELD, Record};
+
+/// A row longer than this ends the reading: most likely a quote that was never closed.
+pub(super) const MAX_RECORD: usize = 16 << 20;
+/// Bytes at the start of a file that tell its columns.
+pub const START: u64 = 1 << 20;
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Why no further row can be had.
+#[derive(Debug)]
+pub(super) enum Broken {
+    Input(io::Error),
+    Sink(io::Error),
+    /// The row is longer than [`MAX_RECORD`]; `field` is where it grew, and whether inside quotes.
+    TooLong {
+        field: usize,
+        quoted: bool,
+    },
+    /// The input ended inside quotes that opened in `field`.
+    OpenQuote {
+        field: usize,
+    },
+    /// The input ended within a row.
+    CutOff,
+    /// What it holds is no row, and where the next one begins is not known.
+    Malformed(String),
+    /// A Parquet file that cannot be read, and from which row group on, from 1.
+    Parquet {
+        found: String,
+        group: Option<usize>,
+    },
+}
+
+/// A walk over the rows of a stream of bytes, every one of which also goes to a sink.
+pub(super) enum Rows {
+    Csv(CsvRows),
+    Json(Box<JsonRows>),
+    Parquet(Box<ParquetRows>),
+}
+
+/// Rows, and the names of their columns.
+pub(super) struct Opened {
+    pub rows: Rows,
+    pub header: Header,
+    /// The column that says which rows have apostrophes before formulas.
+    pub escaped: Option<usize>,
+}
+
+/// Reads to the first row.
+pub(super) fn open(content: Content, sink: Box<dyn Write + Send>) -> Result<Opened, Refusal> {
+    let content = match content {
+        Content::Text(content) => content,
+        Content::Parquet(file) => return open_parquet(file, sink),
+    };
+    let mut stream = Stream::new(content, sink);
+    let start = stream.peek().map_err(|broken| refuse(broken, 0, None))?;
+    match recognize::text(start)? {
+        Text::Csv { mark } => open_csv(CsvRows::new(stream, mark)),
+        Text::Json { mark } => open_json(stream, mark),
+    }
+}
+
+fn open_json(stream: Stream, mark: usize) -> Result<Opened, Refusal> {
+    let rows = JsonRows::open(stream, mark, is_map).map_err(|broken| refuse(broken, 0, None))?;
+    let header = Header::new(rows.names().to_vec());
+    if !FORMATS.iter().any(|format| format.recognizes(&header)) {
+        refused_files::json(rows.start())?;
+    }
+    recognize::check_names(header.names())?;
+    Ok(Opened { rows: Rows::Json(Box::new(rows)), header, escaped: None })
+}
+
+fn open_parquet(file: Box<dyn ReadSeek>, sink: Box<dyn Write + Send>) -> Result<Opened, Refusal> {
+    let rows = ParquetRows::open(file, sink).map_err(|broken| refuse(broken, 0, None))?;
+    let names: Vec<String> = rows.names().map(|name| name.trim().replace('\0', "\u{fffd}")).collect();
+    recognize::check_names(&names)?;
+    Ok(Opened { rows: Rows::Parquet(Box::new(rows)), header: Header::new(names), escaped: None })
+}
+
+/// Whether an object at this path, without punctuation, is one cell: a map whose names are data.
+fn is_map(path: &str) -> bool {
+    FORMATS.iter().any(|format| format.maps().contains(&path))
+}
+
+fn open_csv(mut rows: CsvRows) -> Result<Opened, Refusal> {
+    loop {
+        let more = rows.advance().map_err(recognize::broken_header)?;
+        if !more {
+            return Err(recognize::without_header());
+        }
+        if !rows.record().is_blank() {
+            break;
+        }
+    }
+    let is_mark = |name: &[u8]| name == formula_guard::ESCAPED.as_bytes();
+    let record = rows.record();
+    let escaped = (0..record.len()).find(|column| is_mark(&record.plain(*column)));
+    if escaped.is_some() {
+        rows.unescape();
+    }
+    let header = recognize::header(&rows.record())?;
+    Ok(Opened { rows: Rows::Csv(rows), header, escaped })
+}
+
+impl Rows {
+    /// The same columns, of other bytes: a part of the file that begins where a row does. `None` where no part is a file.
+    pub fn continued(self, part: Box<dyn Read + Send>) -> Result<Option<Self>, Broken> {
+        let stream = Stream::new(part, Box::new(io::sink()));
+        Ok(match self {
+            Self::Csv(_) => Some(Self::Csv(CsvRows::new(stream, 0))),
+            Self::Json(rows) => Some(Self::Json(Box::new(rows.continued(stream)?))),
+            Self::Parquet(_) => None,
+        })
+    }
+
+    /// Leaves out the columns that nobody reads, where that saves work.
+    pub fn want(&mut self, is_wanted: impl Fn(usize) -> bool) {
+        if let Self::Parquet(rows) = self {
+            rows.want(is_wanted);
+        }
+    }
+
+    /// Goes on behind so many rows.
+    pub fn skip(&mut self, rows: u64) -> Result<(), Broken> {
+        if let Self::Parquet(of_file) = self {
+            return of_file.skip(rows);
+        }
+        for _ in 0..rows {
+            self.advance()?;
+        }
+        Ok(())
+    }
+
+    /// The columns with those that the format reads and that may be met in later rows; `None` where a file states its columns
+    /// beforehand.
+    pub fn expect(&mut self, header: &Header, format: &dyn Format) -> Option<Header> {
+        let Self::Json(rows) = self else { return None };
+        let names = format.names().into_iter().filter(|name| !header.has(&key_of(name).0));
+        rows.expect(names.map(str::to_owned).collect());
+        Some(Header::of_met(rows.names().to_vec(), header.len()))
+    }
+
+    /// The columns that rows had so far; `None` where a file states its columns beforehand.
+    pub fn met(&self) -> Option<Vec<String>> {
+        let Self::Json(rows) = self else { return None };
+        Some(rows.met())
+    }
+
+    /// Moves to the next row; false at the end.
+    pub fn advance(&mut self) -> Result<bool, Broken> {
+        match self {
+            Self::Csv(rows) => rows.advance(),
+            Self::Json(rows) => rows.advance(),
+            Self::Parquet(rows) => rows.advance(),
+        }
+    }
+
+    pub fn record(&self) -> Record<'_> {
+        match self {
+            Self::Csv(rows) => rows.record(),
+            Self::Json(rows) => rows.record(),
+            Self::Parquet(rows) => rows.record(),
+        }
+    }
+
+    /// Offset of the current row in the stream; `None` where its bytes are not side by side.
+    pub fn position(&self) -> Option<u64> {
+        match self {
+            Self::Csv(rows) => Some(rows.position()),
+            Self::Json(rows) => Some(rows.position()),
+            Self::Parquet(_) => None,
+        }
+    }
+
+    /// Why the current row cannot be read, for people.
+    pub fn fault(&self) -> Option<&str> {
+        match self {
+            Self::Csv(_) | Self::Parquet(_) => None,
+            Self::Json(rows) => rows.fault(),
+        }
+    }
+
+    /// Whether the stream ended where more was to be expected behind the current row.
+    pub fn is_unterminated(&self) -> bool {
+        match self {
+            Self::Csv(rows) => rows.is_unterminated(),
+            Self::Json(rows) => rows.is_cut_off(),
+            Self::Parquet(_) => false,
+        }
+    }
+
+    /// Takes the apostrophes away that stand before formulas in the current row.
+    pub fn unescape(&mut self) {
+        if let Self::Csv(rows) = self {
+            rows.unescape();
+        }
+    }
+
+    /// The current row as the file writes it: names and values.
+    pub fn original(&self, header: &Header) -> Vec<(String, String)> {
+        match self {
+            Self::Json(rows) => rows.original(is_map),
+            Self::Csv(_) | Self::Parquet(_) => {
+                let record = self.record();
+                let value = |field| String::from_utf8_lossy(&record.plain(field)).into_owned();
+                (0..record.len()).map(|field| (header.name(field).to_owned(), value(field))).collect()
+            }
+        }
+    }
+}

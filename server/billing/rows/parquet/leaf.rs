@@ -1,0 +1,123 @@
+//! One column of values: the rows of a batch, their levels, and a place among them.
+
+use parquet::column::page::PageReader;
+use parquet::column::reader::{ColumnReader, get_column_reader};
+use parquet::errors::Result;
+use parquet::schema::types::ColumnDescPtr;
+
+use super::pages::refused;
+use super::text::{Kind, Values};
+
+pub(super) struct Leaf {
+    column: ColumnDescPtr,
+    pub kind: Kind,
+    pub max_definition: i16,
+    reader: Option<ColumnReader>,
+    pub values: Values,
+    definition: Vec<i16>,
+    repetition: Vec<i16>,
+    /// Where the next level and the next value are.
+    level: usize,
+    value: usize,
+}
+
+impl Leaf {
+    pub fn new(column: ColumnDescPtr) -> Self {
+        Self {
+            kind: Kind::of(&column),
+            max_definition: column.max_def_level(),
+            values: Values::of(column.physical_type()),
+            column,
+            reader: None,
+            definition: Vec::new(),
+            repetition: Vec::new(),
+            level: 0,
+            value: 0,
+        }
+    }
+
+    /// Begins with the pages of a row group.
+    pub fn open(&mut self, pages: Box<dyn PageReader>) {
+        self.reader = Some(get_column_reader(self.column.clone(), pages));
+    }
+
+    pub fn skip(&mut self, rows: usize) -> Result<()> {
+        let skipped = match self.reader.as_mut().ok_or_else(closed)? {
+            ColumnReader::BoolColumnReader(reader) => reader.skip_records(rows),
+            ColumnReader::Int32ColumnReader(reader) => reader.skip_records(rows),
+            ColumnReader::Int64ColumnReader(reader) => reader.skip_records(rows),
+            ColumnReader::Int96ColumnReader(reader) => reader.skip_records(rows),
+            ColumnReader::FloatColumnReader(reader) => reader.skip_records(rows),
+            ColumnReader::DoubleColumnReader(reader) => reader.skip_records(rows),
+            ColumnReader::ByteArrayColumnReader(reader) => reader.skip_records(rows),
+            ColumnReader::FixedLenByteArrayColumnReader(reader) => reader.skip_records(rows),
+        }?;
+        if skipped == rows { Ok(()) } else { Err(refused(TOO_FEW)) }
+    }
+
+    /// Reads so many rows.
+    pub fn read(&mut self, rows: usize) -> Result<()> {
+        self.values.clear();
+        self.definition.clear();
+        self.repetition.clear();
+        (self.level, self.value) = (0, 0);
+        let reader = self.reader.as_mut().ok_or_else(closed)?;
+        let (definition, repetition) = (Some(&mut self.definition), Some(&mut self.repetition));
+        let (read, ..) = match (reader, &mut self.values) {
+            (ColumnReader::BoolColumnReader(reader), Values::Boolean(values)) => {
+                reader.read_records(rows, definition, repetition, values)
+            }
+            (ColumnReader::Int32ColumnReader(reader), Values::Int32(values)) => {
+                reader.read_records(rows, definition, repetition, values)
+            }
+            (ColumnReader::Int64ColumnReader(reader), Values::Int64(values)) => {
+                reader.read_records(rows, definition, repetition, values)
+            }
+            (ColumnReader::Int96ColumnReader(reader), Values::Int96(values)) => {
+                reader.read_records(rows, definition, repetition, values)
+            }
+            (ColumnReader::FloatColumnReader(reader), Values::Float(values)) => {
+                reader.read_records(rows, definition, repetition, values)
+            }
+            (ColumnReader::DoubleColumnReader(reader), Values::Double(values)) => {
+                reader.read_records(rows, definition, repetition, values)
+            }
+            (ColumnReader::ByteArrayColumnReader(reader), Values::Bytes(values)) => {
+                reader.read_records(rows, definition, repetition, values)
+            }
+            (ColumnReader::FixedLenByteArrayColumnReader(reader), Values::Fixed(values)) => {
+                reader.read_records(rows, definition, repetition, values)
+            }
+            _ => Err(closed()),
+        }?;
+        if read == rows { Ok(()) } else { Err(refused(TOO_FEW)) }
+    }
+
+    /// How much of the next value's path is there; 0 behind the last.
+    pub fn definition(&self) -> i16 {
+        match self.max_definition {
+            0 => 0,
+            _ => self.definition.get(self.level).copied().unwrap_or(0),
+        }
+    }
+
+    /// Which list the next value continues; 0 where it begins a row, or behind the last.
+    pub fn repetition(&self) -> i16 {
+        self.repetition.get(self.level).copied().unwrap_or(0)
+    }
+
+    /// Goes on behind the next value; answers where that is among the values, if there is one.
+    pub fn take(&mut self) -> Option<usize> {
+        let is_there = self.definition() == self.max_definition;
+        self.level += 1;
+        let at = self.value;
+        self.value += usize::from(is_there);
+        is_there.then_some(at)
+    }
+}
+
+const TOO_FEW: &str = "a column of fewer rows than the row group says";
+
+fn closed() -> parquet::errors::ParquetError {
+    refused("a column of another type than the file says")
+}

@@ -1,0 +1,75 @@
+//! The rows of a CSV in other containers.
+
+use std::sync::Arc;
+
+use parquet::basic::{Compression, ConvertedType, Repetition, Type as PhysicalType};
+use parquet::data_type::{ByteArray, ByteArrayType};
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::Type;
+use serde_json::{Map, Value};
+
+/// The rows of a CSV whose rows are whole; `None` of others, which no JSON is like.
+pub fn objects(text: &[u8]) -> Option<Vec<Map<String, Value>>> {
+    let mut reader = ::csv::Reader::from_reader(text);
+    let names = reader.headers().unwrap().clone();
+    let mut objects = Vec::new();
+    for record in reader.records() {
+        let record = record.ok()?;
+        if record.iter().eq(names.iter()) || record.iter().all(|cell| cell.trim().is_empty()) {
+            return None;
+        }
+        let cell = |text: &str| match text {
+            "" => Value::Null,
+            _ => Value::String(text.to_owned()),
+        };
+        objects.push(names.iter().zip(&record).map(|(name, text)| (name.to_owned(), cell(text))).collect());
+    }
+    Some(objects)
+}
+
+pub fn lines(objects: &[Map<String, Value>]) -> String {
+    objects.iter().map(|object| serde_json::to_string(object).unwrap() + "\n").collect()
+}
+
+pub fn list(objects: &[Map<String, Value>]) -> String {
+    serde_json::to_string_pretty(objects).unwrap()
+}
+
+/// As BigQuery writes it: without what is null, and the others in an order of their own.
+pub fn omitted(objects: &[Map<String, Value>]) -> String {
+    let line = |object: &Map<String, Value>| {
+        let kept = object.iter().rev().filter(|(_, value)| !value.is_null());
+        let kept: Map<_, _> = kept.map(|(name, value)| (name.clone(), value.clone())).collect();
+        serde_json::to_string(&kept).unwrap()
+    };
+    objects.iter().map(line).collect::<Vec<_>>().join("\r\n")
+}
+
+/// All cells as texts, in three row groups.
+pub fn parquet(objects: &[Map<String, Value>], compression: Compression) -> Vec<u8> {
+    let names: Vec<&String> = objects[0].keys().collect();
+    let text = |name: &&String| {
+        let field = Type::primitive_type_builder(name, PhysicalType::BYTE_ARRAY)
+            .with_repetition(Repetition::OPTIONAL)
+            .with_converted_type(ConvertedType::UTF8);
+        Arc::new(field.build().unwrap())
+    };
+    let fields = names.iter().map(text).collect();
+    let schema = Arc::new(Type::group_type_builder("schema").with_fields(fields).build().unwrap());
+    let properties = WriterProperties::builder().set_compression(compression).build();
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties)).unwrap();
+    for rows in objects.chunks(objects.len().div_ceil(3)) {
+        let mut group = writer.next_row_group().unwrap();
+        for name in &names {
+            let cells: Vec<Option<&str>> = rows.iter().map(|row| row[*name].as_str()).collect();
+            let levels: Vec<i16> = cells.iter().map(|cell| i16::from(cell.is_some())).collect();
+            let values: Vec<ByteArray> = cells.iter().flatten().map(|text| ByteArray::from(*text)).collect();
+            let mut column = group.next_column().unwrap().unwrap();
+            column.typed::<ByteArrayType>().write_batch(&values, Some(&levels), None).unwrap();
+            column.close().unwrap();
+        }
+        group.close().unwrap();
+    }
+    writer.into_inner().unwrap()
+}
