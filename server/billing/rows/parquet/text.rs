@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use chrono::{DateTime, NaiveDate};
+use ethnum::I256;
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type as Physical};
 use parquet::data_type::{ByteArray, FixedLenByteArray, Int96};
 use parquet::schema::types::ColumnDescriptor;
@@ -40,7 +41,8 @@ impl Kind {
     /// By the annotation of the column; old files have the converted type alone.
     pub fn of(column: &ColumnDescriptor) -> Self {
         let physical = column.physical_type();
-        let decimal = |scale: i32| Self::Decimal(scale.clamp(0, 100) as u32);
+        // What is negative is more than any decimal has.
+        let decimal = |scale: i32| Self::Decimal(u32::try_from(scale).unwrap_or(u32::MAX));
         match column.logical_type_ref() {
             Some(LogicalType::Decimal(decimal_type)) => return decimal(decimal_type.scale),
             Some(LogicalType::Date) => return Self::Date,
@@ -189,6 +191,9 @@ fn float(value: Option<impl std::fmt::Display>, out: &mut Vec<u8>) {
 
 /// Puts the point into a whole number.
 fn decimal(digits: &str, scale: u32, out: &mut Vec<u8>) {
+    if scale > MOST_DECIMALS {
+        return say(out, format_args!("a decimal with {scale} digits behind the point"));
+    }
     let (sign, digits) = digits.strip_prefix('-').map_or(("", digits), |digits| ("-", digits));
     let scale = scale as usize;
     out.extend_from_slice(sign.as_bytes());
@@ -203,18 +208,22 @@ fn decimal(digits: &str, scale: u32, out: &mut Vec<u8>) {
     out.extend_from_slice(&digits.as_bytes()[whole..]);
 }
 
-/// Bytes of the largest decimal: BigQuery's `BIGNUMERIC` has 32.
-const MAX_DECIMAL: usize = 64;
+/// Bytes of the widest decimal that any engine writes: BigQuery's `BIGNUMERIC`.
+const WIDEST: usize = 32;
+/// Digits of it behind the point, at most. A file may state any number of them, and each would be written.
+const MOST_DECIMALS: u32 = 76;
 
 fn bytes(value: &[u8], kind: Kind, out: &mut Vec<u8>) {
     match kind {
-        Kind::Decimal(scale) if value.len() <= 16 => {
-            let negative = value.first().is_some_and(|byte| *byte > 127);
-            let start = if negative { -1i128 } else { 0 };
-            let whole = value.iter().fold(start, |sum, byte| sum << 8 | i128::from(*byte));
-            decimal(&whole.to_string(), scale, out);
-        }
-        Kind::Decimal(scale) if value.len() <= MAX_DECIMAL => decimal(&long(value), scale, out),
+        Kind::Decimal(scale) => match (value, WIDEST.checked_sub(value.len())) {
+            ([first, ..], Some(missing)) => {
+                let mut wide = [if *first > 127 { 0xff } else { 0 }; WIDEST];
+                wide[missing..].copy_from_slice(value);
+                decimal(&I256::from_be_bytes(wide).to_string(), scale, out);
+            }
+            // No number, so that none is made of it.
+            _ => say(out, format_args!("a decimal of {} bytes", value.len())),
+        },
         Kind::Uuid if value.len() == 16 => {
             for (at, byte) in value.iter().enumerate() {
                 let hyphen = if matches!(at, 4 | 6 | 8 | 10) { "-" } else { "" };
@@ -224,33 +233,6 @@ fn bytes(value: &[u8], kind: Kind, out: &mut Vec<u8>) {
         Kind::Text => out.extend_from_slice(value),
         _ => value.iter().for_each(|byte| say(out, format_args!("{byte:02x}"))),
     }
-}
-
-/// The digits of a whole number in two's complement, the highest byte first.
-fn long(value: &[u8]) -> String {
-    let negative = value.first().is_some_and(|byte| *byte > 127);
-    let mut bytes = value.to_vec();
-    if negative {
-        let mut carry = true;
-        for byte in bytes.iter_mut().rev() {
-            let (inverted, over) = (!*byte).overflowing_add(u8::from(carry));
-            (*byte, carry) = (inverted, over);
-        }
-    }
-    let mut digits = Vec::new();
-    while bytes.iter().any(|byte| *byte > 0) {
-        let mut rest = 0u32;
-        for byte in &mut bytes {
-            let part = rest << 8 | u32::from(*byte);
-            (*byte, rest) = ((part / 10) as u8, part % 10);
-        }
-        digits.push(b'0' + rest as u8);
-    }
-    if digits.is_empty() {
-        digits.push(b'0');
-    }
-    let sign = if negative { "-" } else { "" };
-    sign.chars().chain(digits.iter().rev().map(|digit| char::from(*digit))).collect()
 }
 
 fn say(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
@@ -296,6 +278,11 @@ mod tests {
                 );
             }
         }
+        for (value, scale) in [(vec![], 2), (vec![0x12; 33], 2), (vec![1], 77), (vec![1], u32::MAX)] {
+            let none = text(&Values::Bytes(vec![value.into()]), Kind::Decimal(scale));
+            assert!(none.starts_with("a decimal "), "{none}");
+        }
+        assert!(text(&Values::Int64(vec![5]), Kind::Decimal(u32::MAX)).starts_with("a decimal "));
         let most = [&[0x7f][..], &[0xff; 31]].concat();
         assert_eq!(
             text(&Values::Bytes(vec![most.into()]), Kind::Decimal(38)),
