@@ -31,6 +31,10 @@ impl Format for AwsCur {
         aws::MANDATORY
     }
 
+    fn billed_columns(&self) -> &'static [&'static str] {
+        &["lineitemunblendedcost"]
+    }
+
     fn columns(&self, header: &Header) -> Columns {
         aws::columns(header)
     }

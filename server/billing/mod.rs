@@ -16,6 +16,7 @@ mod currency;
 mod date_order;
 mod focus;
 pub mod formula_guard;
+mod google;
 mod guide;
 mod header;
 mod identity;
@@ -60,7 +61,8 @@ use row::{Problem, Remarks};
 use rows::{Broken, Opened, Rows};
 
 /// Every export format that is read, the more particular first.
-pub static FORMATS: &[&dyn Format] = &[&aws_cur_2::AwsCur2, &aws_cur::AwsCur, &focus::Focus];
+pub static FORMATS: &[&dyn Format] =
+    &[&aws_cur_2::AwsCur2, &aws_cur::AwsCur, &google::GoogleBilling, &focus::Focus];
 
 /// One kind of billing export.
 pub trait Format: Sync {
@@ -96,6 +98,10 @@ pub trait Format: Sync {
     fn names(&self) -> Vec<&'static str> {
         Vec::new()
     }
+
+    /// The columns whose amounts add up to what a row is billed, as [`Header::find`] wants them. For whoever checks the reader:
+    /// in a cell that is a list, each `amount` counts.
+    fn billed_columns(&self) -> &'static [&'static str];
 
     /// How deliveries of files with this header add up.
     fn accumulation(&self, _header: &Header) -> Accumulation {
@@ -334,7 +340,8 @@ impl Export {
         }
     }
 
-    /// Reads the next row into `charge`, which is cleared first; `None` at the end.
+    /// Reads the next row into `charge`, which is cleared first; `None` at the end. What more charges the row is are handed
+    /// out by [`Self::further`].
     ///
     /// # Errors
     /// A [`Refusal`] where the rest of the file cannot be read; nothing of it should be kept.
@@ -398,6 +405,33 @@ impl Export {
                 is_repeated: false,
             }),
         }))
+    }
+
+    /// Fills `charge` with the next charge of the last row, where that is several; false behind the last of them, and of a row
+    /// that was none. `is_known` as of [`Self::next_unless_known`].
+    ///
+    /// # Errors
+    /// A [`Refusal`] where it is none, which is found when the row is read: only then can it be rejected as a whole.
+    pub fn further(
+        &mut self,
+        charge: &mut Charge,
+        mut is_known: impl FnMut(&Charge) -> bool,
+    ) -> Result<bool, Refusal> {
+        charge.clear();
+        // What is odd about the row was said with its first charge.
+        self.remarks.begin_row();
+        let row = Row::new(self.rows.record(), self.dates, &mut self.remarks);
+        let read = match self.reader.further(row, charge) {
+            Ok(false) => return Ok(false),
+            Ok(true) => self.read_key(charge, &mut is_known),
+            Err(problem) => Err(problem),
+        };
+        read.map(|_| true).map_err(|problem| {
+            let column = problem.column.map(|column| self.header.name(column).to_owned()).unwrap_or_default();
+            let refusal =
+                Refusal::new(problem.found, problem.expected).at_row(Some(self.row)).in_column(column);
+            refusal.of(&self.file)
+        })
     }
 
     /// A file that ends in the middle of a row lacks the rows after it, too, and nobody knows how many.

@@ -76,11 +76,6 @@ static JSON: &[JsonKind] = &[
         found: "payments, not cost",
         expected: A_BILL,
     },
-    JsonKind {
-        keys: &[&["billing_account_id", "usage_start_time"]],
-        found: "a Google Cloud billing export as JSON",
-        expected: NOT_YET,
-    },
     JsonKind { keys: &[&["timeBilledMs"]], found: "RunPod billing records", expected: NOT_YET },
     JsonKind { keys: &[&["invoice_items"]], found: "a DigitalOcean invoice", expected: NOT_YET },
     JsonKind { keys: &[&["results", "next_token"]], found: "Vast charges", expected: NOT_YET },
@@ -168,11 +163,6 @@ static HEADERS: &[HeaderKind] = &[
             h.names().iter().any(|name| is_translated(&name.to_lowercase()))
         },
         found: "an Azure cost and usage export with translated headers",
-        expected: NOT_YET,
-    },
-    HeaderKind {
-        is: |h| all(h, &["skudescription", "usagestarttime", "invoicemonth"]),
-        found: "a Google Cloud billing export",
         expected: NOT_YET,
     },
     HeaderKind {

@@ -42,6 +42,18 @@ pub trait ReadRow {
     /// The column at fault, what it holds and what was expected.
     fn read(&mut self, row: Row<'_>, charge: &mut Charge) -> Result<Outcome, Problem>;
 
+    /// Fills the cleared `charge` as [`Self::read`] does with the next charge of the row that was read last, where a row is
+    /// several: a usage of Google and each of its credits. False behind the last of them.
+    ///
+    /// What distinguishes a charge from others of the same key columns belongs into [`Charge::key_cells`]. Only asked where
+    /// [`Self::read`] answered a charge.
+    ///
+    /// # Errors
+    /// None that could have been found when the row was read: the charges before it are taken already.
+    fn further(&mut self, _row: Row<'_>, _charge: &mut Charge) -> Result<bool, Problem> {
+        Ok(false)
+    }
+
     /// Fills the key and the tags of a charge of which the rest was read, from [`Self::key_columns`] and nothing else.
     ///
     /// # Errors

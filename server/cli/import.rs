@@ -118,10 +118,15 @@ fn print(report: &Report) -> io::Result<()> {
 }
 
 fn print_loaded(report: &Report) -> io::Result<()> {
+    let credits = match report.further_charges {
+        0 => String::new(),
+        credits => format!(" + {credits} credits in them"),
+    };
     say!(
-        "  import {}: {} rows = {} charges + {} rejected + {} skipped",
+        "  import {}: {} rows{} = {} charges + {} rejected + {} skipped",
         report.delivery.unwrap_or_default(),
         report.rows_read,
+        credits,
         report.charges,
         report.rejected,
         report.skipped

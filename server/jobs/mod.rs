@@ -331,6 +331,7 @@ async fn reload_rows(
         scopes: Vec::new(),
         rows_read: progress.rows(),
         charges: 0,
+        further_charges: 0,
         rejected: 0,
         skipped: 0,
         rejections: Vec::new(),

@@ -100,7 +100,7 @@ pub async fn complete(
         "update deliveries
          set format = $2, rows_read = $3, charges = $4, rejected = $5, skipped = $6, noisy_tags = $7,
              unknown_columns = $8, absent_columns = $9, notes = $10, catalog_version = $11,
-             has_resources = $12
+             has_resources = $12, further_charges = $13
          where delivery_id = $1",
         delivery_id,
         loaded.format.name(),
@@ -114,6 +114,7 @@ pub async fn complete(
         &notes,
         i64::from(accelerator::VERSION),
         reading.has_resources,
+        reading.further_charges as i64,
     )
     .execute(&mut *tx)
     .await?;
@@ -222,7 +223,8 @@ pub async fn discard(
     let mut tx = db.begin().await?;
     let discarded = sqlx::query!(
         "update deliveries
-         set status = $2, message = $3, charges = 0, rows_read = 0, rejected = 0, skipped = 0
+         set status = $2, message = $3, charges = 0, rows_read = 0, rejected = 0, skipped = 0,
+             further_charges = 0
          where delivery_id = $1 and status in ('loading', 'waiting')",
         delivery_id,
         ended.as_str(),

@@ -88,11 +88,19 @@ pub struct Report {
     pub scopes: Vec<ReportScope>,
     pub rows_read: u64,
     pub charges: u64,
+    /// Of the charges, those beyond the first of a row; left out where there are none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub further_charges: u64,
     pub rejected: u64,
     pub skipped: u64,
     /// The first few; all of what was loaded are in the ledger.
     pub rejections: Vec<ReportRejection>,
     pub message: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 #[derive(Debug, Serialize)]
@@ -562,6 +570,7 @@ impl Report {
             scopes: Vec::new(),
             rows_read: 0,
             charges: 0,
+            further_charges: 0,
             rejected: 0,
             skipped: 0,
             rejections: Vec::new(),
@@ -587,6 +596,7 @@ impl Report {
                 .collect(),
             rows_read: 0,
             charges: 0,
+            further_charges: 0,
             rejected: 0,
             skipped: 0,
             rejections: Vec::new(),
@@ -607,6 +617,7 @@ impl Report {
         Self {
             rows_read: reading.rows_read,
             charges: reading.charges,
+            further_charges: reading.further_charges,
             rejected: reading.rejected.count,
             skipped: reading.skips.values().sum(),
             rejections: rejections.collect(),

@@ -76,7 +76,7 @@ pub use progress::Progress;
 pub use publish::{Published, Question, Reason, Shortfall, begin_version, end_version, publish, sequence};
 pub use recognize_again::recognize_again;
 pub use reload::{LoadedAgain, Reload};
-pub use row::{OriginalColumn, OriginalRow, RowsOf, original_row};
+pub use row::{ChargeOfRow, OriginalColumn, OriginalRow, RowsOf, original_row};
 pub use scope::Scope;
 pub use undo::{Undone, undo};
 pub use unused_keys::remove_unused_keys;

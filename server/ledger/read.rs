@@ -97,11 +97,13 @@ pub enum ReadError {
     Rejected(Box<Reading>),
 }
 
-/// What the files of a delivery stated, row by row: read = charges + rejected + skipped.
+/// What the files of a delivery stated, row by row: read + further charges = charges + rejected + skipped.
 #[derive(Debug, Default)]
 pub struct Reading {
     pub rows_read: u64,
     pub charges: u64,
+    /// Of the charges, those beyond the first of a row.
+    pub further_charges: u64,
     pub rejected: Rejected,
     pub skips: BTreeMap<String, u64>,
     pub totals: BTreeMap<totals::Place, Sums>,
@@ -216,7 +218,10 @@ impl<'s, S: Sink> Reader<'s, S> {
                 other => other,
             };
             match step {
-                Step::Charge => self.charge(&charge, known, file_no, export.row())?,
+                Step::Charge => {
+                    self.charge(&charge, known, file_no, export.row())?;
+                    self.further_charges(export, &mut charge, file_no)?;
+                }
                 Step::Rejected(rejection) => {
                     self.reading.rejected.note(file_no, &rejection);
                     if self.reading.rejected.are_too_many() {
@@ -292,6 +297,27 @@ impl<'s, S: Sink> Reader<'s, S> {
     fn tell(&mut self) {
         self.progress.add_rows(self.reading.rows_read - self.reported);
         self.reported = self.reading.rows_read;
+    }
+
+    /// Takes what more charges a row is, of which the first was taken.
+    fn further_charges(
+        &mut self,
+        export: &mut Export,
+        charge: &mut Charge,
+        file_no: i16,
+    ) -> Result<(), ReadError> {
+        loop {
+            let mut known = None;
+            let find = |charge: &Charge| {
+                known = self.known_rows.find(charge);
+                known.is_some()
+            };
+            if !export.further(charge, find)? {
+                return Ok(());
+            }
+            self.charge(charge, known, file_no, export.row())?;
+            self.reading.further_charges += 1;
+        }
     }
 
     /// Takes a charge, and where it belongs if that is known; else its key and tags are there.

@@ -1,4 +1,4 @@
-//! A row of a kept file, read again as the import read it: its columns, and the key of the charge it made.
+//! A row of a kept file, read again as the import read it: its columns, and the keys of the charges it made.
 
 use std::io::{self, Cursor, Read as _};
 
@@ -17,11 +17,18 @@ use super::payer::Payer;
 #[derive(Clone, Debug)]
 pub struct OriginalRow {
     pub columns: Vec<OriginalColumn>,
-    /// Where its charge is found without looking at the others; `None` where it made none. It differs from the
-    /// charge's own where keys were derived in another way when the file was loaded.
-    pub charge_key: Option<Uuid>,
-    /// Why the charge pays for accelerators or does not, in a sentence.
-    pub why: Option<String>,
+    /// The charges that it made.
+    pub charges: Vec<ChargeOfRow>,
+}
+
+/// A charge that a row made.
+#[derive(Clone, Debug)]
+pub struct ChargeOfRow {
+    /// Where it is found without looking at the others. It differs from the charge's own where keys were derived in another
+    /// way when the file was loaded.
+    pub key: Uuid,
+    /// Why it pays for accelerators or does not, in a sentence.
+    pub why: String,
 }
 
 impl OriginalRow {
@@ -105,16 +112,20 @@ pub fn original_row(
         export
     };
     let step = export.next(&mut charge).map_err(unreadable)?.ok_or_else(no_such_row)?;
-    let noisy = NoisyTags::default().with(noisy_tags);
-    let is_charge = step == Step::Charge;
-    let charge_key = is_charge.then(|| Keyer::new(noisy).key(&charge).charge_key_id);
-    let why = is_charge.then(|| accelerator::why(&charge.key));
+    let mut keyer = Keyer::new(NoisyTags::default().with(noisy_tags));
+    let mut charges = Vec::new();
+    let mut is_charge = step == Step::Charge;
+    while is_charge {
+        let key = keyer.key(&charge).charge_key_id;
+        charges.push(ChargeOfRow { key, why: accelerator::why(&charge.key) });
+        is_charge = export.further(&mut charge, |_| false).map_err(unreadable)?;
+    }
     let columns = export.original().into_iter().map(|(name, value)| OriginalColumn {
         feeds: export.format().feeds_by_name(&name),
         name,
         value,
     });
-    Ok(OriginalRow { columns: columns.collect(), charge_key, why })
+    Ok(OriginalRow { columns: columns.collect(), charges })
 }
 
 /// A walk over the rows of a kept file, field by field and uninterpreted.

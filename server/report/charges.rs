@@ -73,6 +73,9 @@ pub struct ChargeLine {
     pub file_no: i16,
     #[sqlx(rename = "row_no")]
     pub row: i64,
+    /// Which of the charges of its row it is.
+    #[serde(skip)]
+    pub charge_key_id: Uuid,
     pub charge_period_start: DateTime<Utc>,
     pub charge_period_end: DateTime<Utc>,
     pub provider: String,
@@ -381,7 +384,7 @@ impl Selection<'_> {
     /// `select …` of what [`ChargeLine::read`] reads.
     pub fn select(&self, query: &mut QueryBuilder<Postgres>) {
         query.push(
-            "select c.delivery_id, c.file_no, c.row_no, c.charge_period_start, c.charge_period_end, k.provider, \
+            "select c.delivery_id, c.file_no, c.row_no, c.charge_key_id, c.charge_period_start, c.charge_period_end, k.provider, \
              coalesce(nullif(k.sub_account, ''), k.billing_account) as account, k.service, k.region, k.category, \
              k.pricing, coalesce(nullif(k.instance_type, ''), k.meter) as meter, k.accelerator, \
              coalesce(k.resource_id, c.resource_id) as resource, c.consumed_quantity, k.unit, k.currency, \

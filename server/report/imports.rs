@@ -24,6 +24,9 @@ pub struct ImportLine {
     pub files: Vec<String>,
     pub rows_read: i64,
     pub charges: i64,
+    /// Of the charges, those beyond the first of a row: its credits.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub further_charges: i64,
     pub rejected: i64,
     pub skipped: i64,
     pub message: Option<String>,
@@ -38,6 +41,11 @@ pub struct ImportLine {
     /// Since when its rows are removed, or about to be; null where they are there.
     pub archived_at: Option<DateTime<Utc>>,
     pub scopes: Vec<ImportScope>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(count: &i64) -> bool {
+    *count == 0
 }
 
 /// What a delivery states about one account and month, in one currency.
@@ -322,6 +330,7 @@ async fn rows(db: &mut PgConnection, which: Which<'_>) -> sqlx::Result<Vec<Deliv
                 files: row.files,
                 rows_read: row.rows_read,
                 charges: row.charges,
+                further_charges: row.further_charges,
                 rejected: row.rejected,
                 skipped: row.skipped,
                 message: row.message,

@@ -7,6 +7,7 @@ select
     d.message,
     d.rows_read,
     d.charges,
+    d.further_charges,
     d.rejected,
     d.skipped,
     d.created_at,

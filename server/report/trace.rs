@@ -14,6 +14,7 @@ use crate::ledger::{Payer, Sha256};
 use crate::money::Decimal;
 use crate::period::BillingMonth;
 
+use super::CostMetric;
 use super::owner::{Owner, owner};
 
 const BILLING_ACCOUNT: &str = "Billing account";
@@ -107,10 +108,31 @@ impl Trace {
     /// The billing account, with the spellings of the file, where the charge has a sub-account of its own, by which other
     /// pages name it.
     pub fn payer<'a>(&'a self, of_file: impl Iterator<Item = &'a str>) -> Option<Payer> {
-        let value = |wanted| {
-            self.dimensions.iter().find(|(name, _)| *name == wanted).map_or("", |(_, it)| it.as_str())
-        };
-        Payer::of(value(BILLING_ACCOUNT), value(SUB_ACCOUNT), of_file)
+        Payer::of(self.dimension(BILLING_ACCOUNT), self.dimension(SUB_ACCOUNT), of_file)
+    }
+
+    /// What it is for, in a few words.
+    pub fn name(&self) -> &str {
+        let names = ["Meter", "Service"].map(|name| self.dimension(name));
+        names.into_iter().find(|name| !name.is_empty()).unwrap_or("Charge")
+    }
+
+    pub fn category(&self) -> &str {
+        self.dimension("Charge category")
+    }
+
+    fn dimension(&self, wanted: &str) -> &str {
+        self.dimensions.iter().find(|(name, _)| *name == wanted).map_or("", |(_, value)| value.as_str())
+    }
+
+    /// One of its four costs.
+    pub fn cost(&self, cost: CostMetric) -> Decimal {
+        match cost {
+            CostMetric::Billed => self.billed_cost,
+            CostMetric::Effective => self.effective_cost,
+            CostMetric::Contracted => self.contracted_cost,
+            CostMetric::List => self.list_cost,
+        }
     }
 
     /// Takes out who pays: also from names of commitments, tags and the file.

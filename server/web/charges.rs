@@ -3,6 +3,7 @@
 
 use askama::Template;
 use futures_util::{StreamExt as _, stream};
+use serde::Deserialize;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -14,13 +15,14 @@ use super::format::{File, Format};
 use super::layout::{Layout, Pages};
 use super::question::Asked;
 use super::{Access, Error, choices, filters, imports, paths, respond};
+use crate::billing::ChargeCategory;
 use crate::exchange;
-use crate::ledger::{self, Archived, OriginalRow, Originals};
-use crate::money::Currency;
+use crate::ledger::{self, Archived, ChargeOfRow, OriginalRow, Originals};
+use crate::money::{Currency, Decimal};
 use crate::period::Period;
 use crate::report::{
-    self, Answers, ChargeLine, Charges, DataStatus, EveryCharge, FileOfDelivery, Grouping, Order, Question,
-    RejectedRow, RowAddress, Spend, Trace,
+    self, Answers, ChargeLine, Charges, CostMetric, DataStatus, EveryCharge, FileOfDelivery, Grouping, Order,
+    Question, RejectedRow, RowAddress, Spend, Trace,
 };
 
 #[derive(Template)]
@@ -166,8 +168,14 @@ impl ListPage {
 }
 
 impl ChargeLine {
-    fn address(&self) -> paths::Charge {
-        paths::Charge { delivery: self.delivery, file: self.file_no, row: self.row }
+    /// The page of its row, and of it there: a credit may stand beside what it is for.
+    fn address(&self) -> String {
+        let row = paths::Charge { delivery: self.delivery, file: self.file_no, row: self.row };
+        if self.category == ChargeCategory::Credit.as_str() {
+            format!("{row}?charge={}", self.charge_key_id)
+        } else {
+            row.to_string()
+        }
     }
 }
 
@@ -177,28 +185,49 @@ struct RowPage {
     layout: Layout,
     at: RowAddress,
     file: FileOfDelivery,
-    /// `None` where the row made no charge.
+    /// The charge that was asked for, else the first of the row; `None` where the row made none.
     trace: Option<Trace>,
+    /// All charges of the row, where these are several: a usage and its credits.
+    charges: Vec<Trace>,
     /// Why it did not, where it was rejected.
     rejection: Option<RejectedRow>,
     /// `None` where the original cannot be read.
     original: Option<OriginalRow>,
 }
 
-pub async fn show(path: paths::Charge, format: Format, reading: Reading) -> Result {
-    let Reading { layout, person, app, mut db, .. } = reading;
+/// Which of a row's charges is asked for.
+#[derive(Debug, Deserialize)]
+pub struct OfRow {
+    charge: Option<Uuid>,
+}
+
+/// Charges of a row that are shown. Providers take a handful of credits off a row.
+const MOST_OF_ROW: usize = 50;
+
+pub async fn show(path: paths::Charge, format: Format, reading: Reading<OfRow>) -> Result {
+    let Reading { layout, person, query, app, mut db, .. } = reading;
     let row = path.row;
     let at = RowAddress { delivery: path.delivery, file: path.file, row };
     let mut file = report::file_of(&mut db, at).await?.ok_or(Error::NotFound)?;
-    // Read first: it tells the key, by which the charge is found at once.
+    // Read first: it tells the keys, by which the charges are found at once.
     let mut original = read_original(app.originals, &file, row).await;
-    let key = original.as_ref().and_then(|original| original.charge_key);
+    let keys: Vec<Uuid> = original.iter().flat_map(|it| &it.charges).map(|charge| charge.key).collect();
+    let key = query.charge.or(keys.first().copied());
     let mut trace = report::trace(&mut db, at, key, &person.viewer()).await?;
+    let mut charges = Vec::new();
+    if keys.len() > 1 {
+        for key in keys.iter().take(MOST_OF_ROW) {
+            charges.extend(report::trace(&mut db, at, Some(*key), &person.viewer()).await?);
+        }
+    }
     if !person.may_see_billing_accounts()
         && let Some(trace) = &mut trace
         && let Some(payer) = trace.payer(original.iter().flat_map(OriginalRow::billing_accounts))
     {
         trace.hide(&payer);
+        for charge in &mut charges {
+            charge.hide(&payer);
+        }
         file.name = payer.hide(&file.name);
         if let Some(original) = &mut original {
             original.hide(&payer);
@@ -219,11 +248,14 @@ pub async fn show(path: paths::Charge, format: Format, reading: Reading) -> Resu
         Format::Csv => Err(Error::NotFound),
         Format::Json => {
             let original = original.map(|original| original.columns);
-            respond::json(
-                &serde_json::json!({ "charge": trace, "rejection": rejection, "original": original }),
-            )
+            let mut answer =
+                serde_json::json!({ "charge": trace, "rejection": rejection, "original": original });
+            if !charges.is_empty() {
+                answer["charges_of_row"] = serde_json::json!(charges);
+            }
+            respond::json(&answer)
         }
-        Format::Html => respond::html(RowPage { layout, at, file, trace, rejection, original }),
+        Format::Html => respond::html(RowPage { layout, at, file, trace, charges, rejection, original }),
     }
 }
 
@@ -244,6 +276,28 @@ async fn read_original(originals: Originals, file: &FileOfDelivery, row: i64) ->
 }
 
 impl RowPage {
+    /// Why the charge that is shown pays for accelerators or does not.
+    fn why(&self) -> Option<&str> {
+        let charges = &self.original.as_ref()?.charges;
+        let shown = |charge: &&ChargeOfRow| self.trace.as_ref().is_some_and(|it| it.charge_key == charge.key);
+        charges.iter().find(shown).or(charges.first()).map(|charge| charge.why.as_str())
+    }
+
+    /// The page of another charge of the row.
+    fn of_row(&self, charge: &Trace) -> String {
+        let RowAddress { delivery, file, row } = self.at;
+        format!("{}?charge={}", paths::Charge { delivery, file, row }, charge.charge_key)
+    }
+
+    fn is_shown(&self, charge: &Trace) -> bool {
+        self.trace.as_ref().is_some_and(|shown| shown.charge_key == charge.charge_key)
+    }
+
+    /// What the charges of the row add up to, in one of the four costs.
+    fn sum(&self, cost: CostMetric) -> Decimal {
+        self.charges.iter().map(|charge| charge.cost(cost)).fold(Decimal::ZERO, |sum, cost| sum + cost)
+    }
+
     fn trail(&self) -> [(String, String); 1] {
         match &self.trace {
             Some(trace) => [(trace.billing_period.clone(), format!("/spend/{}", trace.billing_period))],

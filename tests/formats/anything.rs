@@ -1,13 +1,12 @@
 //! Anything at all gets an answer: a charge, a rejection or a refusal, and never a panic.
 
 use std::io::Cursor;
-use std::path::PathBuf;
 
 use gpuledger::billing::{self, Manifest};
 use proptest::prelude::*;
 
 use super::read;
-use crate::support::files::gzip;
+use crate::support::files::{self, gzip};
 
 /// Opens and reads to the end; what it came to does not matter, only that it came to something.
 fn survives(bytes: Vec<u8>) {
@@ -18,11 +17,7 @@ fn survives(bytes: Vec<u8>) {
 
 /// Our own exports, as seeds.
 fn exports() -> Vec<Vec<u8>> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/exports");
-    let formats = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let cases =
-        formats.flat_map(|format| std::fs::read_dir(format).unwrap().map(|entry| entry.unwrap().path()));
-    cases.map(|case| std::fs::read(case.join("input.csv")).unwrap()).collect()
+    files::our_exports().into_iter().map(|path| std::fs::read(path).unwrap()).collect()
 }
 
 /// One change to a file: at a place, some bytes are replaced by others.

@@ -2,33 +2,25 @@
 
 use std::fmt::Write as _;
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::Path;
 
 use gpuledger::billing::{self, Charge};
 
 use super::read;
+use crate::support::files;
 
 #[test]
 fn fixtures_come_to_what_they_came_to() {
-    let exports = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/exports");
     let mut seen = 0;
-    for format in sorted(&exports) {
-        for case in sorted(&format) {
-            let name = format!("{}__{}", name(&format), name(&case));
-            insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
-                insta::assert_snapshot!(name, described(&case.join("input.csv")));
-            });
-            seen += 1;
-        }
+    for path in files::our_exports() {
+        let case = path.parent().unwrap();
+        let name = format!("{}__{}", name(case.parent().unwrap()), name(case));
+        insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
+            insta::assert_snapshot!(name, described(&path));
+        });
+        seen += 1;
     }
     assert!(seen > 10, "fixtures are found");
-}
-
-fn sorted(folder: &PathBuf) -> Vec<PathBuf> {
-    let mut entries: Vec<PathBuf> =
-        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    entries.sort();
-    entries
 }
 
 fn name(path: &std::path::Path) -> String {
@@ -36,7 +28,7 @@ fn name(path: &std::path::Path) -> String {
 }
 
 /// An export in words.
-fn described(path: &PathBuf) -> String {
+fn described(path: &Path) -> String {
     let export = match billing::open("input.csv", File::open(path).unwrap(), None) {
         Ok(export) => export,
         Err(refusal) => return format!("refused: {refusal}"),

@@ -10,6 +10,7 @@ use gpuledger::money::Decimal;
 mod anything;
 mod bad_input;
 mod golden;
+mod google;
 mod hostile;
 mod other_peoples_files;
 mod row_sources;
@@ -21,6 +22,8 @@ struct Reading {
     format: &'static str,
     rows: u64,
     charges: Vec<Charge>,
+    /// Of the charges, those beyond the first of a row.
+    further: u64,
     rejected: Vec<Rejection>,
     skipped: Vec<&'static str>,
     remarks: Vec<String>,
@@ -58,7 +61,13 @@ fn read(mut export: Export) -> Result<Reading, Refusal> {
     let mut charge = Charge::default();
     while let Some(step) = export.next(&mut charge)? {
         match step {
-            Step::Charge => reading.charges.push(charge.clone()),
+            Step::Charge => {
+                reading.charges.push(charge.clone());
+                while export.further(&mut charge, |_| false)? {
+                    reading.charges.push(charge.clone());
+                    reading.further += 1;
+                }
+            }
             Step::Rejected(rejection) => reading.rejected.push(rejection),
             Step::Skipped(reason) => reading.skipped.push(reason),
         }
@@ -66,6 +75,6 @@ fn read(mut export: Export) -> Result<Reading, Refusal> {
     reading.rows = export.row();
     reading.remarks = export.remarks().iter().map(ToString::to_string).collect();
     let steps = reading.charges.len() + reading.rejected.len() + reading.skipped.len();
-    assert_eq!(reading.rows, steps as u64, "every row is a charge, rejected or skipped");
+    assert_eq!(reading.rows + reading.further, steps as u64, "every row is a charge, rejected or skipped");
     Ok(reading)
 }

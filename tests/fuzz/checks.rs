@@ -106,6 +106,10 @@ pub fn manifests(bytes: &[u8]) {
     assert_eq!(found.len(), manifest.files.len(), "none stands for two");
 }
 
+pub fn google(bytes: &[u8]) {
+    walk(bytes, Some("gcp-billing"));
+}
+
 pub fn focus(bytes: &[u8]) {
     walk(bytes, Some("focus"));
 }
@@ -199,6 +203,10 @@ fn walk_rows(export: &mut Export, kept: &Kept, rows: &mut Vec<WalkedRow>) -> Res
                 holds(&charge);
                 if let Some(at) = position {
                     is_the_same_alone(&charge, export, &kept.content(), at);
+                }
+                while export.further(&mut charge, |_| false).expect("a row is checked with its first charge")
+                {
+                    holds(&charge);
                 }
             }
             Step::Rejected(rejection) => {

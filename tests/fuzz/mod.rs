@@ -47,6 +47,11 @@ fn corpus_of_manifests_is_read_or_refused() {
 }
 
 #[test]
+fn corpus_of_google_exports_is_read_row_by_row() {
+    replay("google", checks::google);
+}
+
+#[test]
 fn corpus_of_focus_exports_is_read_row_by_row() {
     replay("focus", checks::focus);
 }

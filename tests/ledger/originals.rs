@@ -30,7 +30,7 @@ async fn a_packed_file_is_kept_packed_and_its_rows_open(db: PgPool) {
         .fetch_one(&ledger.db)
         .await
         .unwrap();
-    assert_eq!(row.charge_key, Some(stored));
+    assert_eq!(row.charges.iter().map(|charge| charge.key).collect::<Vec<_>>(), [stored]);
     assert!(original_row(&ledger.originals, &sha256, 31, Some("focus"), Vec::new()).is_err());
 }
 

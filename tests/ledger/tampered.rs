@@ -4,7 +4,7 @@ use gpuledger::ledger::Status;
 use gpuledger::ledger::{self, Equation};
 use sqlx::{AssertSqlSafe, PgPool};
 
-use crate::support::{Focus, TestLedger};
+use crate::support::{Focus, TestLedger, files};
 
 /// Three rows of two keys on one day: 10 and 4 of the first, 10 of the second.
 async fn ledger(db: PgPool) -> TestLedger {
@@ -187,15 +187,10 @@ async fn a_charge_too_many_or_too_few_is_found_in_the_file(db: PgPool) {
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn every_fixture_is_sound_row_by_row(db: PgPool) {
     let ledger = TestLedger::new(db);
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/exports");
     let mut loaded = 0;
-    for format in std::fs::read_dir(folder).unwrap() {
-        for case in std::fs::read_dir(format.unwrap().path()).unwrap() {
-            let path = case.unwrap().path().join("input.csv");
-            let Ok(content) = std::fs::read(&path) else { continue };
-            let report = ledger.deliver("input.csv", &content).await;
-            loaded += u32::from(matches!(report.status, Status::Loaded | Status::Waiting));
-        }
+    for path in files::our_exports() {
+        let report = ledger.deliver("input", std::fs::read(path).unwrap()).await;
+        loaded += u32::from(matches!(report.status, Status::Loaded | Status::Waiting));
     }
     assert!(loaded >= 10, "{loaded} fixtures were loaded");
     ledger.assert_balanced().await;

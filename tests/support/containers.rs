@@ -73,3 +73,37 @@ pub fn parquet(objects: &[Map<String, Value>], compression: Compression) -> Vec<
     }
     writer.into_inner().unwrap()
 }
+
+/// Lines of nested records as a CSV, as a spreadsheet or a data frame has them: no record in a record, lists in a cell.
+pub fn flattened(lines: &str, separator: &str, list: impl Fn(&Value) -> String) -> Vec<u8> {
+    let flat = |line: &str| -> Map<String, Value> {
+        let row: Map<String, Value> = serde_json::from_str(line).unwrap();
+        let of = |(name, value): (String, Value)| match value {
+            Value::Object(fields) => {
+                let path = |(field, value)| (format!("{name}{separator}{field}"), value);
+                fields.into_iter().map(path).collect()
+            }
+            value => vec![(name, value)],
+        };
+        row.into_iter().flat_map(of).collect()
+    };
+    let rows: Vec<_> = lines.lines().map(flat).collect();
+    let mut names: Vec<&String> = Vec::new();
+    for name in rows.iter().flat_map(Map::keys) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let mut csv = ::csv::Writer::from_writer(Vec::new());
+    csv.write_record(&names).unwrap();
+    for row in &rows {
+        let cell = |name: &&String| match row.get(*name).unwrap_or(&Value::Null) {
+            Value::Null => String::new(),
+            Value::String(text) => text.clone(),
+            value @ Value::Array(_) => list(value),
+            value => value.to_string(),
+        };
+        csv.write_record(names.iter().map(cell)).unwrap();
+    }
+    csv.into_inner().unwrap()
+}

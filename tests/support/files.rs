@@ -1,5 +1,6 @@
 //! Files to read: packed ones, and those of other people.
 
+use std::fs;
 use std::io::{Cursor, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -31,4 +32,16 @@ pub fn of_others() -> Option<PathBuf> {
     }
     eprintln!("skipped: {} is not there", folder.display());
     None
+}
+
+/// Our own exports under `tests/fixtures/exports`, a file of each case, in the order of their names.
+pub fn our_exports() -> Vec<PathBuf> {
+    let entries = |folder: PathBuf| {
+        let mut entries: Vec<PathBuf> =
+            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        entries.sort();
+        entries
+    };
+    let formats = entries(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/exports"));
+    formats.into_iter().flat_map(entries).flat_map(entries).collect()
 }

@@ -142,6 +142,10 @@ impl Format for Focus {
         columns::names()
     }
 
+    fn billed_columns(&self) -> &'static [&'static str] {
+        &["billedcost"]
+    }
+
     fn columns(&self, header: &Header) -> Columns {
         columns::columns(header)
     }

@@ -1,4 +1,5 @@
-//! The cost column of a file, read as plain CSV, JSON or Parquet by a reader that shares no code with [`crate::billing`].
+//! What the rows of a file are billed, read as plain CSV, JSON or Parquet by a reader that shares no code with
+//! [`crate::billing`].
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Seek};
@@ -10,36 +11,43 @@ use serde_json::value::RawValue;
 use super::parquet_costs;
 use crate::money::Decimal;
 
-/// The columns that hold what was billed, in letters and digits only.
-const COST_COLUMNS: [&str; 2] = ["lineitemunblendedcost", "billedcost"];
+/// The columns of a file whose amounts add up to what a row is billed, in letters and digits only.
+#[derive(Clone, Copy)]
+pub(super) struct CostColumns(pub &'static [&'static str]);
 
-/// The cost column of a file.
-pub(super) enum Costs<R: Read> {
+/// Those columns of a file, row by row.
+pub(super) struct Costs<R: Read> {
+    columns: CostColumns,
+    rows: Rows<R>,
+}
+
+enum Rows<R: Read> {
     Csv(Table<R>),
     /// An object on each line.
-    Lines(io::Lines<BufReader<R>>, String),
+    Lines(io::Lines<BufReader<R>>),
     /// Objects one after the other.
-    Elements(Box<StreamDeserializer<'static, IoRead<Elements<BufReader<R>>>, Object>>, String),
-    Parquet(parquet_costs::Column, String),
+    Elements(Box<StreamDeserializer<'static, IoRead<Elements<BufReader<R>>>, Object>>),
+    Parquet(parquet_costs::Columns),
 }
 
 type Object = HashMap<String, Box<RawValue>>;
 
 /// A plain CSV.
-pub(super) struct Table<R> {
+struct Table<R> {
     reader: csv::Reader<BufReader<R>>,
     record: csv::ByteRecord,
-    /// `None` of a file without a line.
-    column: Option<usize>,
+    /// None of a file without a line.
+    columns: Vec<usize>,
 }
 
 impl<R: Read + Seek + Send + 'static> Costs<R> {
-    pub fn open(mut content: R) -> io::Result<Self> {
+    pub fn open(mut content: R, columns: CostColumns) -> io::Result<Self> {
         let mut magic = Vec::new();
         content.by_ref().take(4).read_to_end(&mut magic)?;
         content.rewind()?;
         if magic == b"PAR1" {
-            return Ok(Self::Parquet(parquet_costs::Column::open(content, is_cost)?, String::new()));
+            let rows = Rows::Parquet(parquet_costs::Columns::open(content, columns)?);
+            return Ok(Self { columns, rows });
         }
         let mut content = BufReader::with_capacity(1 << 20, content);
         if content.fill_buf()?.starts_with(b"\xef\xbb\xbf") {
@@ -47,23 +55,22 @@ impl<R: Read + Seek + Send + 'static> Costs<R> {
         }
         let start = content.fill_buf()?.trim_ascii_start();
         let line = start.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        match start {
-            [b'{', ..] if serde_json::from_slice::<Object>(line).is_ok() => {
-                Ok(Self::Lines(content.lines(), String::new()))
-            }
+        let rows = match start {
+            [b'{', ..] if serde_json::from_slice::<Object>(line).is_ok() => Rows::Lines(content.lines()),
             [b'{' | b'[', ..] => {
                 let elements = serde_json::Deserializer::from_reader(Elements::of(content));
-                Ok(Self::Elements(Box::new(elements.into_iter()), String::new()))
+                Rows::Elements(Box::new(elements.into_iter()))
             }
-            _ => Table::open(content).map(Self::Csv),
-        }
+            _ => Rows::Csv(Table::open(content, columns)?),
+        };
+        Ok(Self { columns, rows })
     }
 
     /// What the next row holds; `None` behind the last. A header that is repeated costs nothing.
-    pub fn next(&mut self) -> io::Result<Option<Cost<'_>>> {
-        match self {
-            Self::Csv(table) => table.next(),
-            Self::Lines(lines, cost) => {
+    pub fn next(&mut self) -> io::Result<Option<Cost>> {
+        let cells = match &mut self.rows {
+            Rows::Csv(table) => table.next()?,
+            Rows::Lines(lines) => {
                 let line = loop {
                     match lines.next().transpose()? {
                         None => return Ok(None),
@@ -72,25 +79,18 @@ impl<R: Read + Seek + Send + 'static> Costs<R> {
                     }
                 };
                 // A line that is no object is a rejected row.
-                *cost = serde_json::from_str(&line).map_or_else(|_| line.clone(), |object| cost_of(&object));
-                Ok(Some(Cost(cost.as_bytes())))
+                let object = serde_json::from_str(&line);
+                Some(object.map_or_else(|_| vec![line.clone()], |object| self.columns.of(&object)))
             }
-            Self::Elements(elements, cost) => {
-                let Some(object) = elements.next().transpose()? else { return Ok(None) };
-                *cost = cost_of(&object);
-                Ok(Some(Cost(cost.as_bytes())))
-            }
-            Self::Parquet(column, cost) => {
-                let Some(text) = column.next()? else { return Ok(None) };
-                *cost = text;
-                Ok(Some(Cost(cost.as_bytes())))
-            }
-        }
+            Rows::Elements(elements) => elements.next().transpose()?.map(|object| self.columns.of(&object)),
+            Rows::Parquet(columns) => columns.next()?,
+        };
+        Ok(cells.map(|cells| Cost { cells, columns: self.columns }))
     }
 }
 
 impl<R: Read> Table<R> {
-    fn open(content: BufReader<R>) -> io::Result<Self> {
+    fn open(content: BufReader<R>, columns: CostColumns) -> io::Result<Self> {
         // A carriage return alone ends no row, as for whoever imports.
         let mut reader = csv::ReaderBuilder::new()
             .flexible(true)
@@ -99,15 +99,18 @@ impl<R: Read> Table<R> {
             .from_reader(content);
         let mut record = csv::ByteRecord::new();
         let is_empty = !reader.read_byte_record(&mut record)?;
-        let column = record.iter().position(is_cost);
-        if column.is_none() && !is_empty {
+        let names = record.iter().enumerate();
+        let places: Vec<usize> = names.filter(|(_, name)| columns.hold(name)).map(|(at, _)| at).collect();
+        if places.is_empty() && !is_empty {
             return Err(io::Error::other("the original has no cost column"));
         }
-        Ok(Self { reader, record, column })
+        Ok(Self { reader, record, columns: places })
     }
 
-    fn next(&mut self) -> io::Result<Option<Cost<'_>>> {
-        let Some(column) = self.column else { return Ok(None) };
+    fn next(&mut self) -> io::Result<Option<Vec<String>>> {
+        if self.columns.is_empty() {
+            return Ok(None);
+        }
         loop {
             if !self.reader.read_byte_record(&mut self.record)? {
                 return Ok(None);
@@ -117,7 +120,8 @@ impl<R: Read> Table<R> {
                 break;
             }
         }
-        Ok(Some(Cost(self.record.get(column).unwrap_or_default())))
+        let cell = |column: &usize| self.record.get(*column).unwrap_or_default();
+        Ok(Some(self.columns.iter().map(|at| String::from_utf8_lossy(cell(at)).into_owned()).collect()))
     }
 }
 
@@ -165,31 +169,57 @@ impl<R: Read> Read for Elements<R> {
     }
 }
 
-/// What an object holds where it says what was billed; nothing where it does not say it.
-fn cost_of(object: &Object) -> String {
-    let cost = object.iter().find(|(name, _)| is_cost(name.as_bytes()));
-    cost.map_or_else(String::new, |(_, value)| value.get().trim_matches('"').to_owned())
-}
+impl CostColumns {
+    pub fn hold(self, name: &[u8]) -> bool {
+        let letters =
+            String::from_utf8_lossy(name).chars().filter(char::is_ascii_alphanumeric).collect::<String>();
+        self.0.contains(&letters.to_lowercase().as_str())
+    }
 
-/// A cell of the cost column.
-pub(super) struct Cost<'a>(&'a [u8]);
-
-impl Cost<'_> {
-    pub fn amount(&self) -> io::Result<Decimal> {
-        if is_cost(self.0) { Ok(Decimal::ZERO) } else { amount(self.0) }
+    /// What an object holds where it says what was billed.
+    fn of(self, object: &Object) -> Vec<String> {
+        let costs = object.iter().filter(|(name, _)| self.hold(name.as_bytes()));
+        costs
+            .map(|(_, value)| serde_json::from_str(value.get()).unwrap_or_else(|_| value.get().to_owned()))
+            .collect()
     }
 }
 
-fn is_cost(name: &[u8]) -> bool {
-    COST_COLUMNS.contains(&letters(name).as_str())
+/// The cells of a row in the cost columns.
+pub(super) struct Cost {
+    cells: Vec<String>,
+    columns: CostColumns,
 }
 
-fn letters(name: &[u8]) -> String {
-    String::from_utf8_lossy(name)
-        .chars()
-        .filter(char::is_ascii_alphanumeric)
-        .collect::<String>()
-        .to_lowercase()
+impl Cost {
+    /// What they add up to.
+    pub fn amount(&self) -> io::Result<Decimal> {
+        let mut sum = Decimal::ZERO;
+        for cell in self.cells.iter().filter(|cell| !self.columns.hold(cell.as_bytes())) {
+            let amount = match cell.trim_start().as_bytes() {
+                [b'[' | b'{', ..] => amounts_in(cell)?,
+                _ => amount(cell.as_bytes())?,
+            };
+            sum = sum.checked_add(amount).map_err(io::Error::other)?;
+        }
+        Ok(sum)
+    }
+}
+
+/// The sum of what stands behind each name `amount` in a list, whichever quotes it has.
+fn amounts_in(list: &str) -> io::Result<Decimal> {
+    let mut sum = Decimal::ZERO;
+    for (at, name) in list.match_indices("amount") {
+        let behind = &list[at + name.len()..];
+        let Some(value) = behind.strip_prefix(['"', '\'']).map(str::trim_start) else { continue };
+        let Some(value) = value.strip_prefix(':') else { continue };
+        let value = value.trim_start().trim_start_matches(['"', '\'']);
+        let end =
+            value.find(|c: char| !(c.is_ascii_alphanumeric() || "+-.".contains(c))).unwrap_or(value.len());
+        let amount = amount(value[..end].as_bytes())?;
+        sum = sum.checked_add(amount).map_err(io::Error::other)?;
+    }
+    Ok(sum)
 }
 
 /// Currency signs, separators of thousands and spaces are decoration; no text at all is nothing.
@@ -201,4 +231,22 @@ fn amount(cell: &[u8]) -> io::Result<Decimal> {
     }
     Decimal::parse(&plain)
         .map_err(|_| io::Error::other(format!("no amount: {}", String::from_utf8_lossy(cell))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_of_a_list_add_up_whoever_wrote_it() {
+        for (list, sum) in [
+            ("[]", "0"),
+            (r#"[{"name":"a","amount":-1.25},{"amount":"-0.75"}]"#, "-2.00"),
+            (r#"{"amount": 0, "name": ""}"#, "0"),
+            ("[{'name': 'amount', 'amount': -5e-06, 'id': None}]", "-0.000005"),
+            (r#"[{"amount":null}]"#, "0"),
+        ] {
+            assert_eq!(amounts_in(list).unwrap(), sum.parse().unwrap(), "{list}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! `check --deep`: the originals, read again row by row.
 //!
-//! Twice, side by side. By a reader that knows one thing of a format, which column holds the billed cost, and shares no
+//! Twice, side by side. By a reader that knows one thing of a format, which columns hold the billed cost, and shares no
 //! code with [`crate::billing`]: a mistake there shows here. And by the reader of imports: what each row says, and the key
 //! that follows from it, is what is stored, so that nothing was moved since between two charges or two keys.
 //! The rows of the ledger come as a stream in the order of the file, so memory is bounded whatever its size.
@@ -39,7 +39,8 @@ pub async fn check_originals(db: &mut PgConnection, originals: &Originals) -> sq
         let keyer = Keyer::new(NoisyTags::exactly(file.noisy_tags));
         let reading = tokio::task::spawn_blocking(move || {
             let again = Again::open(originals.content(&sha256)?, format.as_deref(), keyer, has_this_catalog)?;
-            rows::compare(Costs::open(originals.content(&sha256)?)?, again, stored(incoming))
+            let costs = Costs::open(originals.content(&sha256)?, again.cost_columns())?;
+            rows::compare(costs, again, stored(incoming))
         });
         stream(&mut *db, file.delivery_id, file.file_no, &batches).await?;
         drop(batches);

@@ -36,7 +36,7 @@ impl Equation {
 
 /// An equation and the query that answers `of`, `left_side` and `right_side` for everything it speaks of.
 const EQUATIONS: [(&str, &str); 12] = [
-    ("rows read = charges + rejected + skipped", include_str!("rows_read.sql")),
+    ("rows read + further charges = charges + rejected + skipped", include_str!("rows_read.sql")),
     ("rows stated = rows stored", include_str!("rows_stored.sql")),
     ("costs of the file = costs of its charges", include_str!("file_to_charges.sql")),
     ("charges = monthly rollup", include_str!("charges_to_months.sql")),

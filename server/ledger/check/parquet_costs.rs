@@ -1,4 +1,4 @@
-//! One column of a Parquet file, read by the reader that its crate comes with: it shares no code with [`crate::billing`], which
+//! The cost columns of a Parquet file, read by the reader that its crate comes with: it shares no code with [`crate::billing`], which
 //! reads pages by itself.
 
 use std::io::{self, Read, Seek, SeekFrom};
@@ -10,37 +10,51 @@ use parquet::file::serialized_reader::SerializedFileReader;
 use parquet::record::Field;
 use parquet::record::reader::RowIter;
 use parquet::schema::types::Type;
+use serde_json::Value;
 
-pub(super) struct Column(RowIter<'static>);
+use super::costs::CostColumns;
 
-impl Column {
-    /// The first column whose name is wanted.
-    pub fn open<R: Read + Seek + Send + 'static>(
-        mut content: R,
-        is_wanted: fn(&[u8]) -> bool,
-    ) -> io::Result<Self> {
+pub(super) struct Columns(RowIter<'static>);
+
+impl Columns {
+    pub fn open<R: Read + Seek + Send + 'static>(mut content: R, columns: CostColumns) -> io::Result<Self> {
         let length = content.seek(SeekFrom::End(0))?;
         let file = Chunks { content: Arc::new(Mutex::new(content)), length };
         let reader = SerializedFileReader::new(file).map_err(io::Error::other)?;
         let schema = reader.metadata().file_metadata().schema();
-        let wanted = schema.get_fields().iter().find(|field| is_wanted(field.name().as_bytes()));
-        let wanted = wanted.ok_or_else(|| io::Error::other("the original has no cost column"))?;
-        let projection = Type::group_type_builder(schema.name()).with_fields(vec![wanted.clone()]).build();
+        let fields = schema.get_fields().iter();
+        let wanted: Vec<_> = fields.filter(|field| columns.hold(field.name().as_bytes())).cloned().collect();
+        if wanted.is_empty() {
+            return Err(io::Error::other("the original has no cost column"));
+        }
+        let projection = Type::group_type_builder(schema.name()).with_fields(wanted).build();
         let rows = projection
             .and_then(|projection| RowIter::from_file_into(Box::new(reader)).project(Some(projection)))
             .map_err(io::Error::other)?;
         Ok(Self(rows))
     }
 
-    /// What the next row holds, as text; `None` behind the last.
-    pub fn next(&mut self) -> io::Result<Option<String>> {
+    /// What the next row holds, as text, lists as JSON; `None` behind the last.
+    pub fn next(&mut self) -> io::Result<Option<Vec<String>>> {
         let Some(row) = self.0.next().transpose().map_err(io::Error::other)? else { return Ok(None) };
-        let field = row.get_column_iter().next().map(|(_, field)| field);
-        Ok(Some(match field {
-            None | Some(Field::Null) => String::new(),
-            Some(Field::Str(text)) => text.clone(),
-            Some(field) => field.to_string(),
-        }))
+        let text = |field: &Field| match field {
+            Field::Null => String::new(),
+            Field::Str(text) => text.clone(),
+            Field::ListInternal(_) | Field::Group(_) => json(field).to_string(),
+            field => field.to_string(),
+        };
+        Ok(Some(row.get_column_iter().map(|(_, field)| text(field)).collect()))
+    }
+}
+
+/// A list as JSON, in which numbers stay texts.
+fn json(field: &Field) -> Value {
+    match field {
+        Field::Null => Value::Null,
+        Field::Str(text) => text.clone().into(),
+        Field::ListInternal(list) => list.elements().iter().map(json).collect(),
+        Field::Group(row) => row.get_column_iter().map(|(name, field)| (name.clone(), json(field))).collect(),
+        field => field.to_string().into(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek};
 use chrono::{DateTime, NaiveDate, Utc};
 use uuid::Uuid;
 
-use super::costs::Costs;
+use super::costs::{CostColumns, Costs};
 use crate::billing::{self, Charge, Export, Step};
 use crate::ledger::key::Keyer;
 use crate::ledger::original::Content;
@@ -35,6 +35,9 @@ pub(super) struct Stored {
     contracted_cost: Option<Decimal>,
     consumed_quantity: Option<Decimal>,
 }
+
+/// What differs, and both sides of it.
+type Difference = (String, Decimal, Decimal);
 
 /// Something that differs, with both sides.
 pub(super) struct Found {
@@ -80,6 +83,10 @@ impl Again {
         Ok(Self { export, keyer, has_this_catalog, charge: Charge::default() })
     }
 
+    pub fn cost_columns(&self) -> CostColumns {
+        CostColumns(self.export.format().billed_columns())
+    }
+
     /// Reads the next row. Whether it is a charge; `None` behind the last.
     fn next(&mut self) -> io::Result<Option<bool>> {
         let step =
@@ -87,8 +94,39 @@ impl Again {
         Ok(step.map(|step| matches!(step, Step::Charge)))
     }
 
+    /// Reads the next charge of the row; false where it has no more.
+    fn further(&mut self) -> io::Result<bool> {
+        let read = self.export.further(&mut self.charge, |_| false);
+        read.map_err(|refusal| io::Error::other(refusal.message()))
+    }
+
+    /// The first thing that differs between the charges of the row, the first of which was read, and those that are stored. A
+    /// stored one is compared with the charge that differs least.
+    fn differences(&mut self, mut stored: Vec<Stored>) -> io::Result<Option<Difference>> {
+        let mut found = None;
+        loop {
+            let differences: Vec<_> = stored.iter().map(|stored| self.difference(stored)).collect();
+            match differences.iter().position(Option::is_none) {
+                Some(same) => {
+                    stored.swap_remove(same);
+                }
+                None => {
+                    let first = differences.into_iter().flatten().next();
+                    found = found.or(first).or_else(|| {
+                        Some(("of which a charge is not in the ledger".to_owned(), 1.into(), Decimal::ZERO))
+                    });
+                }
+            }
+            if !self.further()? {
+                break;
+            }
+        }
+        let too_many = || ("of which the ledger has a charge too many".to_owned(), Decimal::ZERO, 1.into());
+        Ok(found.or_else(|| (!stored.is_empty()).then(too_many)))
+    }
+
     /// The first thing that the ledger holds otherwise of this row; `None` where it holds the same.
-    fn difference(&mut self, stored: &Stored) -> Option<(String, Decimal, Decimal)> {
+    fn difference(&mut self, stored: &Stored) -> Option<Difference> {
         let keyed = self.keyer.key(&self.charge);
         let charge = &self.charge;
         let costs = [
@@ -130,6 +168,10 @@ impl Again {
     }
 }
 
+fn sum(mut amounts: impl Iterator<Item = Decimal>) -> io::Result<Decimal> {
+    amounts.try_fold(Decimal::ZERO, Decimal::checked_add).map_err(io::Error::other)
+}
+
 fn micros(time: Option<DateTime<Utc>>) -> Option<i64> {
     time.map(|time| time.timestamp_micros())
 }
@@ -148,19 +190,19 @@ pub(super) fn compare(
         let is_charge = again.next()?.ok_or_else(|| {
             io::Error::other(format!("the reader of imports ends before row {row}, and another one does not"))
         })?;
-        let mut of_row = None;
+        let mut of_row = Vec::new();
         while let Some(next) = stored.next_if(|next| next.row_no <= row) {
-            if next.row_no < row || of_row.is_some() {
+            if next.row_no < row {
                 compared.surplus(&next)?;
             } else {
-                of_row = Some(next);
+                of_row.push(next);
             }
         }
-        match of_row {
+        match of_row.first() {
             // A rejected row is none of the charges; what it would have cost is missing and said to be.
             Some(Stored { charge_key_id: None, .. }) => {}
-            Some(of_row) => {
-                let in_ledger = of_row.billed_cost.unwrap_or_default();
+            Some(_) => {
+                let in_ledger = sum(of_row.iter().filter_map(|stored| stored.billed_cost))?;
                 let in_file = cost.amount()?;
                 compared.add(in_file, in_ledger)?;
                 if in_file != in_ledger {
@@ -168,7 +210,7 @@ pub(super) fn compare(
                     compared.name(COST, format!("row {row}, billed cost"), in_file, in_ledger);
                 }
                 let found = if is_charge {
-                    again.difference(&of_row)
+                    again.differences(of_row)?
                 } else {
                     Some(("it is no charge".to_owned(), Decimal::ZERO, 1.into()))
                 };
@@ -200,13 +242,12 @@ pub(super) fn compare(
 
 impl Compared {
     fn add(&mut self, in_file: Decimal, in_ledger: Decimal) -> io::Result<()> {
-        let sum = |a: Decimal, b: Decimal| a.checked_add(b).map_err(io::Error::other);
-        self.billed_in_file = sum(self.billed_in_file, in_file)?;
-        self.billed_in_ledger = sum(self.billed_in_ledger, in_ledger)?;
+        self.billed_in_file = sum([self.billed_in_file, in_file].into_iter())?;
+        self.billed_in_ledger = sum([self.billed_in_ledger, in_ledger].into_iter())?;
         Ok(())
     }
 
-    /// A charge that the file has no row for, or a second one of its row.
+    /// A charge that the file has no row for.
     fn surplus(&mut self, stored: &Stored) -> io::Result<()> {
         if stored.charge_key_id.is_some() {
             let in_ledger = stored.billed_cost.unwrap_or_default();
