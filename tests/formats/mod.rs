@@ -9,6 +9,7 @@ use gpuledger::money::Decimal;
 
 mod anything;
 mod bad_input;
+mod focus_publishers;
 mod golden;
 mod hostile;
 mod other_peoples_files;

@@ -64,6 +64,7 @@ use tags::TagColumns;
 
 pub(super) use columns::{columns, feeds};
 pub(super) use service::{category as service_category, code as service_code};
+pub(super) use tags::COST_CATEGORY;
 
 pub(super) const MANDATORY: &[Mandatory] = &[
     Mandatory { name: "lineItem/LineItemType", keys: &["lineitemlineitemtype"] },

@@ -5,7 +5,8 @@ use crate::billing::header::Header;
 use crate::billing::json;
 use crate::billing::row::{Column, Problem, Row};
 
-const COST_CATEGORY: &str = "cost_category:";
+/// What stands before the names of cost categories among tags.
+pub(in crate::billing) const COST_CATEGORY: &str = "cost_category:";
 
 /// Where tags and cost categories are.
 pub(super) struct TagColumns {
