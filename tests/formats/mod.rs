@@ -15,6 +15,7 @@ mod hostile;
 mod other_peoples_files;
 mod row_sources;
 mod scope_and_time;
+mod split_costs;
 
 /// What a file came to.
 #[derive(Default)]
