@@ -322,6 +322,104 @@ fn it_knows_machines_by_every_name_their_providers_bill() {
     assert_eq!(found(&stated).as_deref(), Some("8 H100"));
 }
 
+/// What people, drivers, schedulers and vendors call them: the model, and how many a machine of that name has where it says so.
+#[test]
+fn it_knows_plain_names() {
+    for (name, model, count) in [
+        ("H100 80GB SXM", "nvidia-h100-sxm", None),
+        ("NVIDIA H100 80GB HBM3", "nvidia-h100-sxm", None),
+        ("NVIDIA-H100-80GB-HBM3", "nvidia-h100-sxm", None),
+        ("H100_NVLINK_80GB", "nvidia-h100-sxm", None),
+        ("H100SXM5", "nvidia-h100-sxm", None),
+        ("H100_SXM5_80GB", "nvidia-h100-sxm", None),
+        ("80GB SXM5 H100", "nvidia-h100-sxm", None),
+        ("H100 80 GB PCIe", "nvidia-h100-pcie", None),
+        ("PCIe H100 80GB", "nvidia-h100-pcie", None),
+        ("H100-PCIE-80GB", "nvidia-h100-pcie", None),
+        ("H100 NVL 94GB", "nvidia-h100-nvl", None),
+        ("94GB H100", "nvidia-h100-nvl", None),
+        ("8x H100", "nvidia-h100-sxm", Some("8")),
+        ("8 x H100", "nvidia-h100-sxm", Some("8")),
+        ("8\u{d7}H100", "nvidia-h100-sxm", Some("8")),
+        ("8 H100", "nvidia-h100-sxm", Some("8")),
+        ("8 NVIDIA H100", "nvidia-h100-sxm", Some("8")),
+        ("H100 x 8", "nvidia-h100-sxm", Some("8")),
+        ("H100x8", "nvidia-h100-sxm", Some("8")),
+        ("H100:8", "nvidia-h100-sxm", Some("8")),
+        ("A100-80GB:4", "nvidia-a100-sxm-80", Some("4")),
+        ("8 GPUs H100 SXM", "nvidia-h100-sxm", Some("8")),
+        ("h200-141gb-sxm-ib.8x", "nvidia-h200-sxm", Some("8")),
+        ("h100-80gb-sxm-ib.8x", "nvidia-h100-sxm", Some("8")),
+        ("H200 NVL", "nvidia-h200-nvl", None),
+        ("A100-SXM4-40GB", "nvidia-a100-sxm-40", None),
+        ("A100 80 GB", "nvidia-a100-sxm-80", None),
+        ("A100SXM4 80G", "nvidia-a100-sxm-80", None),
+        ("PCIe A100 80GiB", "nvidia-a100-pcie-80", None),
+        ("NVIDIA A100-PCIE-40GB", "nvidia-a100-pcie-40", None),
+        ("gpu_1x_a100_sxm4", "nvidia-a100-sxm-40", Some("1")),
+        ("32GB Tesla V100", "nvidia-v100-32", None),
+        ("Tesla-V100-SXM2-16GB", "nvidia-v100-16", None),
+        ("TeslaT4", "nvidia-t4", None),
+        ("gpu_4x_a6000", "nvidia-rtx-a6000", Some("4")),
+        ("2xRTX4090", "nvidia-rtx-4090", Some("2")),
+        ("GeForce RTX 3080Ti", "nvidia-rtx-3080-ti", None),
+        ("NVIDIA GeForce RTX 2080 SUPER", "nvidia-rtx-2080-super", None),
+        ("RTX6000Ada", "nvidia-rtx-6000-ada", None),
+        ("NVIDIA RTX 6000Ada", "nvidia-rtx-6000-ada", None),
+        ("RTX PRO6000", "nvidia-rtx-pro-6000", None),
+        ("8xMI300X", "amd-mi300x", Some("8")),
+        ("AMD_Instinct_MI300X_OAM", "amd-mi300x", None),
+    ] {
+        assert_eq!(find_model(name).map(|model| model.id), Some(model), "{name}");
+        let machine = recognize(&key("Somebody", name, "", "Hours"));
+        let found = machine.map(|found| (found.model.id, found.per_unit.to_string()));
+        assert_eq!(found, count.map(|count| (model, count.to_owned())), "{name}");
+    }
+}
+
+/// Texts that hold the name of an accelerator and mean something else, or a thing beside one.
+#[test]
+fn it_takes_no_near_miss_for_an_accelerator() {
+    for (provider, instance_type, meter, sku, unit) in [
+        ("Somebody", "", "2x Load balancer L4", "", "Hours"),
+        ("Somebody", "", "Load balancer L4", "", "Hours"),
+        ("RunPod", "", "Layer 4 (L4) proxy", "", "Hours"),
+        ("RunPod", "", "Tier T4 endpoint", "", "Hours"),
+        ("RunPod", "", "Endpoint", "A100 Main Street", "Hours"),
+        ("Somebody", "", "Desk at A100 Main Street, 2x", "", "Hours"),
+        ("Somebody", "", "Room", "STREET-A100-7x", "Hours"),
+        ("Somebody", "", "4x NVIDIA H100 software licence", "", "Hours"),
+        ("Somebody", "", "NVIDIA AI Enterprise for 8x H100", "", "Hours"),
+        ("Somebody", "", "NVIDIA AI Enterprise, H100", "", "GPU-Hours"),
+        ("Somebody", "", "Support for 8x H100", "", "Hours"),
+        ("AWS", "", "A10 Networks vThunder ADC, 2x throughput", "", "Hours"),
+        ("AWS", "t4g.2xlarge", "BoxUsage:t4g.2xlarge", "", "Hrs"),
+        ("AWS", "x2gd.16xlarge", "BoxUsage:x2gd.16xlarge", "", "Hrs"),
+        ("Microsoft", "", "P40 Disks", "", "1 Hour"),
+        ("Microsoft", "", "P4 LRS Disks", "", "1 Hour"),
+        ("Microsoft", "Standard_D4s_v5", "D4s v5", "", "1 Hour"),
+        ("Google Cloud", "", "Network Load Balancing: Forwarding Rule T4", "", "hour"),
+        ("Somebody", "", "Bundle 4090, 3x", "", "Hours"),
+        ("Somebody", "", "H20 cooling loop, 8x", "", "Hours"),
+        ("Somebody", "8xlarge", "", "", "Hours"),
+        ("Somebody", "8x", "", "", "Hours"),
+        ("Somebody", "", "8x H100", "", "GB"),
+    ] {
+        let key = ChargeKey { sku: sku.to_owned(), ..key(provider, instance_type, meter, unit) };
+        assert_eq!(found(&key), None, "{instance_type} {meter} {sku}");
+    }
+    // The same names where the text says what they are.
+    for (meter, expected) in [
+        ("2x L4", "2 L4"),
+        ("2x NVIDIA L4", "2 L4"),
+        ("GPU node with L4 accelerators, 4x", "4 L4"),
+        ("8x H100 80GB SXM in Frankfurt", "8 H100"),
+        ("node of 4 GPUs (A100)", "4 A100"),
+    ] {
+        assert_eq!(found(&key("Somebody", "", meter, "Hours")).as_deref(), Some(expected), "{meter}");
+    }
+}
+
 fn rows_of(path: &Path) -> Vec<HashMap<String, String>> {
     let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
@@ -419,7 +517,51 @@ fn it_recognizes_every_machine_of_its_catalog() {
     }
 }
 
+/// Words of a name in some order, with some separator, in some case.
+fn written(words: &[&str], order: usize, separator: &str, case: usize) -> String {
+    let mut left: Vec<&str> = words.to_vec();
+    let mut ordered = Vec::new();
+    let mut order = order;
+    while !left.is_empty() {
+        ordered.push(left.remove(order % left.len()));
+        order /= left.len() + 1;
+    }
+    let text = ordered.join(separator);
+    match case {
+        0 => text,
+        1 => text.to_lowercase(),
+        _ => text.to_uppercase(),
+    }
+}
+
 proptest! {
+    #[test]
+    fn a_plain_name_means_the_same_in_every_case_order_and_with_every_separator(
+        name in prop::sample::select(vec![
+            (&["NVIDIA", "H100", "80GB", "SXM5"][..], "nvidia-h100-sxm"),
+            (&["H100", "PCIe", "80GB"][..], "nvidia-h100-pcie"),
+            (&["H100", "94GB", "NVL"][..], "nvidia-h100-nvl"),
+            (&["A100", "SXM4", "40GB"][..], "nvidia-a100-sxm-40"),
+            (&["A100", "SXM", "80GB"][..], "nvidia-a100-sxm-80"),
+            (&["Tesla", "V100", "32GB"][..], "nvidia-v100-32"),
+            (&["NVIDIA", "L40S", "48GB"][..], "nvidia-l40s"),
+            (&["AMD", "MI300X", "192GB"][..], "amd-mi300x"),
+        ]),
+        order in 0..10_000usize,
+        separator in prop::sample::select(vec![" ", "-", "_", ".", ", ", "/"]),
+        case in 0..3usize,
+        count in 1..17usize,
+    ) {
+        let (words, model) = name;
+        let text = written(words, order, separator, case);
+        prop_assert_eq!(find_model(&text).map(|model| model.id), Some(model), "{}", text);
+        for machine in [format!("{count}x{separator}{text}"), format!("{text}{separator}x{count}")] {
+            let found = recognize(&key("Somebody", &machine, "", "Hours"));
+            let found = found.map(|found| (found.model.id, found.per_unit.to_string()));
+            prop_assert_eq!(found, Some((model, count.to_string())), "{}", machine);
+        }
+    }
+
     #[test]
     fn it_never_panics(
         provider in "AWS|Microsoft|Google Cloud|Oracle|.{0,8}",

@@ -18,6 +18,7 @@
 
 mod amount;
 mod catalog;
+mod name;
 mod recognize;
 mod specification;
 mod text;

@@ -1,6 +1,7 @@
 //! From a charge key to its accelerator.
 
 use super::catalog::{Counts, Finds, find_model_in, rules, unknown_model};
+use super::name::{Named, said_count, whole};
 use super::text::words;
 use super::unit::{counts_accelerators, seconds_per_unit};
 use super::{Accelerators, Instance, Model, find_instance};
@@ -28,8 +29,9 @@ pub struct Recognized {
 /// 4. the machine, or one that the meter's text names, is in `instances.csv`: as many as it holds, whatever the export states
 ///    (Azure's own figures call a sixth of an A10 one GPU);
 /// 5. the export states a number: that many, of the model its texts name, or of an unknown one;
-/// 6. the machine's name says both (`8x H100`, Oracle's `BM.GPU.H100.8`): as many as it says;
-/// 7. the machine's name says the model, at a provider that rents by the GPU: one.
+/// 6. the machine's name says both (`8x H100`, `H100:8`, Oracle's `BM.GPU.H100.8`), or a description that means accelerators
+///    does: as many as it says;
+/// 7. one of them says the model, at a provider that rents by the GPU: one.
 pub fn recognize(key: &ChargeKey) -> Option<Recognized> {
     if key.category != ChargeCategory::Usage {
         return None;
@@ -143,16 +145,20 @@ impl Texts {
         if let Some(found) = find_instance(&key.provider, machine).or_else(named_machine) {
             return (!is_beside_gpus).then_some((found.model, found.accelerators));
         }
-        let machine = words(machine);
-        let named = || {
-            find_model_in(&machine)
-                .or_else(|| find_model_in(&self.meter))
-                .or_else(|| find_model_in(&words(&key.sku)))
+        let (machine, sku) = (words(machine), words(&key.sku));
+        let is_machine = !key.instance_type.is_empty();
+        // Of what is no machine's name, a word may be anything.
+        let named = |words: &[String], is_sure: bool| {
+            Named::find(words).filter(|named| is_sure || named.is_meant(words)).map(|named| named.model)
         };
         match key.stated_accelerators.parse::<Accelerators>() {
-            Ok(count) if !count.is_zero() => Some((named().unwrap_or(unknown_model()), count)),
+            Ok(count) if !count.is_zero() => {
+                let model = [&machine, &self.meter, &sku].into_iter().find_map(|text| named(text, true));
+                Some((model.unwrap_or(unknown_model()), count))
+            }
             _ => {
-                let model = named()?;
+                let texts = [(&machine, is_machine), (&self.meter, false), (&sku, false)];
+                let model = texts.into_iter().find_map(|(text, is_sure)| named(text, is_sure))?;
                 let said =
                     shape_count(key).or_else(|| said_count(&machine)).or_else(|| said_count(&self.meter));
                 let is_one = || BY_THE_GPU.contains(&key.provider.as_str());
@@ -198,32 +204,22 @@ fn find_instance_in(provider: &str, description: &str) -> Option<&'static Instan
 /// Words of the longest name of a machine: `ND96amsr A100 v4`.
 const LONGEST_NAME: usize = 4;
 
-/// The count at the end of a shape of Oracle's, which names its model and that: `BM.GPU.B300.8`, `VM.GPU.A100.80G.2`.
+/// The count at the end of a machine's name: of a shape of Oracle's, which names its model and that (`BM.GPU.B300.8`,
+/// `VM.GPU.A100.80G.2`), or behind a colon (`H100:8`).
 fn shape_count(key: &ChargeKey) -> Option<Accelerators> {
+    if let Some((_, count)) = key.instance_type.rsplit_once(':') {
+        return whole(count.trim());
+    }
     let shape = machine_name(key).to_ascii_uppercase();
     let model = shape.strip_prefix("BM.GPU.").or_else(|| shape.strip_prefix("VM.GPU."))?;
     let (_, count) = model.rsplit_once('.').filter(|_| key.provider == "Oracle")?;
-    let count: i64 = count.parse().ok()?;
-    (1..=128).contains(&count).then(|| Accelerators::fraction(count, 1)).flatten()
+    whole(count)
 }
 
 /// `USW2-BoxUsage:p5.48xlarge` → `boxusage`; also behind local zones (`USW2-LAX1-BoxUsage:…`).
 fn usage_type(meter: &str) -> String {
     let name = meter.split_once(':').map_or(meter, |(name, _)| name);
     name.rsplit_once('-').map_or(name, |(_, name)| name).to_ascii_lowercase()
-}
-
-/// A count that a text states beside a model: `8x`, `x8`, `8gpu`.
-fn said_count(words: &[String]) -> Option<Accelerators> {
-    words.iter().find_map(|word| {
-        let count = word
-            .strip_suffix('x')
-            .or_else(|| word.strip_prefix('x'))
-            .or_else(|| word.strip_suffix("gpu"))
-            .or_else(|| word.strip_suffix("gpus"))?;
-        let count: i64 = count.parse().ok()?;
-        (1..=128).contains(&count).then(|| Accelerators::fraction(count, 1)).flatten()
-    })
 }
 
 fn contains(words: &[String], phrase: &[String]) -> bool {

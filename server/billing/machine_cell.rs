@@ -27,6 +27,10 @@ impl Machine {
             }
             json::each(row.cell(column, scratch), |name, value| match name {
                 "InstanceType" | "instance_type" => value.clone_into(instance_type),
+                // Azure's, which it has no property of FOCUS for.
+                "ServiceType" | "x_ServiceType" if instance_type.is_empty() => {
+                    value.clone_into(instance_type);
+                }
                 "GpuCount" | "gpu" => value.clone_into(accelerators),
                 "sku" => value.clone_into(sku),
                 "region" | "region_code" => value.clone_into(region),

@@ -180,6 +180,8 @@ pub struct Export {
     dates: DateOrder,
     reopen: Reopen,
     remarks: Remarks,
+    /// Whether the reader has looked at all rows, as it must before some of them.
+    has_learned: bool,
     row: u64,
     /// Of the first row that could be read: all, or a few less where the file leaves the last off.
     usual_fields: Option<usize>,
@@ -286,6 +288,7 @@ impl Export {
             dates: DateOrder::Undecided,
             reopen,
             remarks: Remarks::default(),
+            has_learned: false,
             row: 0,
             usual_fields: None,
             scratch: Vec::new(),
@@ -380,6 +383,7 @@ impl Export {
         charge.clear();
         self.check_whole()?;
         self.check_habit()?;
+        self.learn().map_err(|refusal| refusal.of(&self.file))?;
         self.remarks.begin_row();
         let mut step = self.step(charge, &mut is_known);
         if let Err(problem) = &step
@@ -473,6 +477,36 @@ impl Export {
         let refusal =
             Refusal::new(found, "as many fields in every row: which one the rows before lack is not known");
         Err(refusal.at_row(Some(self.row)).of(&self.file))
+    }
+
+    /// Lets the reader look at all rows, if it must before the current one.
+    fn learn(&mut self) -> Result<(), Refusal> {
+        if self.has_learned {
+            return Ok(());
+        }
+        let looks = self.reader.looks(&Row::new(self.rows.record(), self.dates, &mut self.remarks));
+        self.has_learned = looks > 0;
+        for look in 0..looks {
+            let Opened { mut rows, header, escaped } =
+                rows::open((self.reopen)()?, Box::new(std::io::sink()))?;
+            rows.expect(&header, self.format);
+            let (asked, key) = (&self.header, self.reader.key_columns().to_vec());
+            rows.want(|column| asked.was_asked(column) || key.contains(&column));
+            let mut remarks = Remarks::default();
+            // What cannot be read is said when the rows are.
+            while matches!(rows.advance(), Ok(true)) {
+                let is_yes =
+                    |column| rows.record().plain(column).trim_ascii() == formula_guard::YES.as_bytes();
+                if escaped.is_some_and(is_yes) {
+                    rows.unescape();
+                }
+                if rows.record().len() == self.header.len() {
+                    self.reader.learn(Row::new(rows.record(), self.dates, &mut remarks), look);
+                    remarks.begin_row();
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Whether a row is none yet because it has the file's first date with slashes.

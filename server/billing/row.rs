@@ -36,7 +36,17 @@ pub trait ReadRow {
     /// The columns that [`Self::key`] reads. Most rows hold in them what another row held, and that is read once.
     fn key_columns(&self) -> &[usize];
 
-    /// Fills what the cleared `charge` has of its own: all but its key and tags.
+    /// Whether a row means something only beside others of its file: then all of them are [learned](Self::learn) before it
+    /// is read, so many times.
+    fn looks(&self, _row: &Row<'_>) -> usize {
+        0
+    }
+
+    /// Notes what a row says of others, at the first look or a later one. Of rows that cannot be read, nothing.
+    fn learn(&mut self, _row: Row<'_>, _look: usize) {}
+
+    /// Fills what the cleared `charge` has of its own: all but its key and tags. What its key follows from beside
+    /// [`Self::key_columns`] it adds to [`Charge::key_cells`].
     ///
     /// # Errors
     /// The column at fault, what it holds and what was expected.
@@ -87,6 +97,12 @@ pub struct Row<'a> {
 impl<'a> Row<'a> {
     pub(super) fn new(record: Record<'a>, dates: DateOrder, remarks: &'a mut Remarks) -> Self {
         Self { record, only: None, dates, currency: None, remarks }
+    }
+
+    /// The same row once more.
+    pub(super) fn again(&mut self) -> Row<'_> {
+        let Self { record, only, dates, currency, remarks } = self;
+        Row { record: *record, only: *only, dates: *dates, currency: *currency, remarks }
     }
 
     /// For who must not look at other columns: what follows from these is taken to follow from nothing else.

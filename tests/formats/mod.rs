@@ -9,12 +9,14 @@ use gpuledger::money::Decimal;
 
 mod anything;
 mod bad_input;
+mod focus_publishers;
 mod golden;
 mod google;
 mod hostile;
 mod other_peoples_files;
 mod row_sources;
 mod scope_and_time;
+mod split_costs;
 
 /// What a file came to.
 #[derive(Default)]

@@ -14,5 +14,6 @@ mod own_tables;
 mod repeated;
 mod row_sources;
 mod shrinking;
+mod split_costs;
 mod tampered;
 mod visibility;

@@ -68,6 +68,9 @@ const COLUMNS: &[(&str, &str)] = &[
     ("savingsplansavingsplaneffectivecost", "EffectiveCost"),
     ("savingsplantotalcommitmenttodate", "EffectiveCost"),
     ("savingsplanusedcommitment", "EffectiveCost"),
+    ("splitlineitemparentresourceid", "ResourceId"),
+    ("splitlineitemsplitcost", "EffectiveCost"),
+    ("splitlineitemunusedcost", "EffectiveCost"),
 ];
 
 /// Families of which AWS adds members now and then; distinguished from slips by their own prefix twice over.

@@ -42,11 +42,13 @@
 //! Metered hours are cloud GPU-hours. Not metered though they are usage: `Reservation:` and `DedicatedRes:`
 //! (capacity that is billed under the instance or as `UnusedBox:`), and what is sold per instance hour
 //! beside the instance: `SoftwareUsage:`, `EBSOptimized:`, `CPUCredits:`. Rows of split cost allocation
-//! (`EKSPod-EC2`, `ECSTask-EC2` …) are skipped: the instance's own row remains and carries the cost.
+//! (`EKSPod-EC2`, `ECSTask-EC2` …) take the place of as much of their instance's effective cost and time, or are skipped; see
+//! [`split`].
 
 mod columns;
 mod effective;
 mod service;
+mod split;
 mod tags;
 
 use super::account_id::{canonical_account, canonical_sub_account};
@@ -59,11 +61,14 @@ use super::machine_cell::Machine;
 use super::row::{Column, Outcome, Problem, ReadRow, Row};
 use super::value::TimeColumn;
 use super::{Mandatory, instance_type};
+use crate::money::Decimal;
 use effective::{Amortization, LineItem};
+use split::{Part, SplitColumns, SplitCosts};
 use tags::TagColumns;
 
 pub(super) use columns::{columns, feeds};
 pub(super) use service::{category as service_category, code as service_code};
+pub(super) use tags::COST_CATEGORY;
 
 pub(super) const MANDATORY: &[Mandatory] = &[
     Mandatory { name: "lineItem/LineItemType", keys: &["lineitemlineitemtype"] },
@@ -87,6 +92,7 @@ pub(super) struct Reader {
     identity: Vec<usize>,
     key_columns: Vec<usize>,
     product: Machine,
+    split_costs: SplitCosts,
     scratch: Vec<u8>,
     text: String,
 }
@@ -117,7 +123,7 @@ struct At {
     invoice: Column,
     reservation: Vec<usize>,
     savings_plan: Vec<usize>,
-    split_parent: Column,
+    split: SplitColumns,
     amortization: Amortization,
     tags: TagColumns,
     product_map: Column,
@@ -157,7 +163,7 @@ impl Reader {
             invoice: find("billinvoiceid"),
             reservation: header.find_every("reservationreservationarn"),
             savings_plan: header.find_every("savingsplansavingsplanarn"),
-            split_parent: find("splitlineitemparentresourceid"),
+            split: SplitColumns::new(header),
             amortization: Amortization::new(header),
             tags: TagColumns::new(header),
             product_map: key("product"),
@@ -181,6 +187,7 @@ impl Reader {
             key_columns,
             at,
             product: Machine::default(),
+            split_costs: SplitCosts::default(),
             scratch: Vec::new(),
             text: String::new(),
         }
@@ -205,16 +212,98 @@ impl ReadRow for Reader {
         &self.key_columns
     }
 
+    /// For parts, then for machines that have some.
+    fn looks(&self, row: &Row<'_>) -> usize {
+        let is_asked =
+            self.at.split.are_stated() && (is_split_cost(&self.at, row) || is_machine(&self.at, row));
+        if is_asked { 2 } else { 0 }
+    }
+
+    fn learn(&mut self, mut row: Row<'_>, look: usize) {
+        let mut charge = Charge::default();
+        if look == 0 {
+            // What would be rejected takes nothing from its machine.
+            if is_split_cost(&self.at, &row)
+                && let Ok(Some(cost)) = self.part_cost(&mut row.again(), &mut charge)
+                && self.at.tags.read(&mut row.again(), &mut self.scratch, &mut self.text, &mut charge).is_ok()
+            {
+                let at = &self.at;
+                let (machine, start) = (row.word(at.split.parent), row.word(at.start));
+                self.split_costs.learn_part(machine, start, is_of_accelerator(at, &row), cost);
+            }
+            return;
+        }
+        let at = &self.at;
+        let (machine, start) = (row.word(at.resource), row.word(at.start));
+        if !is_machine(at, &row) || !self.split_costs.has_parts(machine, start) {
+            return;
+        }
+        let is_read = self.read_own(&mut row.again(), &mut charge).is_ok()
+            && self.read_key(&mut row, &mut charge).is_ok();
+        if is_read {
+            self.split_costs.learn_own(machine, start, &charge);
+        }
+    }
+
     fn read(&mut self, mut row: Row<'_>, charge: &mut Charge) -> Result<Outcome, Problem> {
+        self.split_costs.begin();
+        if is_split_cost(&self.at, &row) {
+            return self.read_part(&mut row, charge);
+        }
+        self.read_own(&mut row, charge)?;
+        let at = &self.at;
+        if is_machine(at, &row) && self.split_costs.own(row.word(at.resource), row.word(at.start), charge) {
+            row.remark("split cost allocation: the instance keeps what its pods and tasks did not take");
+        }
+        Ok(Outcome::Charge)
+    }
+
+    fn key(&mut self, mut row: Row<'_>, charge: &mut Charge) -> Result<(), Problem> {
+        if let Some(key) = self.split_costs.key() {
+            charge.key.clone_from(key);
+            return self.at.tags.read(&mut row, &mut self.scratch, &mut self.text, charge);
+        }
+        self.read_key(&mut row, charge)
+    }
+}
+
+impl Reader {
+    /// A part of a machine's cost.
+    fn read_part(&mut self, row: &mut Row<'_>, charge: &mut Charge) -> Result<Outcome, Problem> {
+        let Some(cost) = self.part_cost(row, charge)? else {
+            return Ok(Outcome::Skipped(split::ALONE));
+        };
+        let Self { at, split_costs, .. } = self;
+        let (machine, start) = (row.word(at.split.parent), row.word(at.start));
+        match split_costs.part(machine, start, (is_of_accelerator(at, row), cost), charge) {
+            Part::Skipped(reason) => Ok(Outcome::Skipped(reason)),
+            Part::Taken => {
+                row.remark("split cost allocation: a pod's or task's part of its instance's cost");
+                Ok(Outcome::Charge)
+            }
+        }
+    }
+
+    /// What can be wrong with a part, and its cost.
+    fn part_cost(&mut self, row: &mut Row<'_>, charge: &mut Charge) -> Result<Option<Decimal>, Problem> {
         let Self { at, times, billing_period, .. } = self;
         row.counted_in(at.currency);
-        if is_split_cost(at, &row) {
-            return Ok(Outcome::Skipped("split cost allocation: the instance's own row carries the cost"));
-        }
-        let kind = line_item(at, &row)?;
+        charge.period = row.period([at.start, at.end], times)?;
+        charge.billing_month = billing_period.month(row)?;
+        charge.billed_cost = row.amount(at.billed)?.unwrap_or_default();
+        row.text(at.split.parent, &mut charge.resource_id)?;
+        row.text(at.invoice, &mut charge.invoice_id)?;
+        at.split.cost(row)
+    }
+
+    /// A charge that is no part of another.
+    fn read_own(&mut self, row: &mut Row<'_>, charge: &mut Charge) -> Result<(), Problem> {
+        let Self { at, times, billing_period, .. } = self;
+        row.counted_in(at.currency);
+        let kind = line_item(at, row)?;
         charge.billed_cost = row.needed_amount(at.billed)?;
         charge.period = row.period([at.start, at.end], times)?;
-        charge.billing_month = billing_period.month(&row)?;
+        charge.billing_month = billing_period.month(row)?;
         row.text(at.resource, &mut charge.resource_id)?;
         row.text(at.invoice, &mut charge.invoice_id)?;
         if kind.is_usage() {
@@ -227,16 +316,16 @@ impl ReadRow for Reader {
             row.remark("the on-demand cost is no number and taken as not stated");
             None
         });
-        at.amortization.fill(kind, list, &mut row, charge)?;
+        at.amortization.fill(kind, list, row, charge)?;
         if kind == LineItem::Other {
             row.remark("an unknown line item type is booked as an adjustment");
         }
-        Ok(Outcome::Charge)
+        Ok(())
     }
 
-    fn key(&mut self, mut row: Row<'_>, charge: &mut Charge) -> Result<(), Problem> {
+    fn read_key(&mut self, row: &mut Row<'_>, charge: &mut Charge) -> Result<(), Problem> {
         let Self { at, currency, product, scratch, text, .. } = self;
-        let kind = line_item(at, &row)?;
+        let kind = line_item(at, row)?;
         let key = &mut charge.key;
         currency
             .read(row.word(at.currency), &mut key.currency)
@@ -254,7 +343,7 @@ impl ReadRow for Reader {
             canonical_sub_account(PROVIDER, id(at.usage_account), &mut key.sub_account)
                 .map_err(|expected| row.problem(at.usage_account, expected))?;
         }
-        service(&row, at, &mut key.service)?;
+        service(row, at, &mut key.service)?;
         key.service_category.push_str(service_category(&key.service));
         row.text(at.usage_type, &mut key.meter)?;
         row.text(at.sku, &mut key.sku)?;
@@ -262,7 +351,7 @@ impl ReadRow for Reader {
         row.text(at.instance_type, &mut key.instance_type)?;
         row.text(at.gpu, &mut key.stated_accelerators)?;
         if at.product_map.is_some() {
-            let product = product.read(&row, at.product_map, scratch);
+            let product = product.read(row, at.product_map, scratch);
             for (text, stated) in [
                 (&mut key.instance_type, &product.instance_type),
                 (&mut key.stated_accelerators, &product.accelerators),
@@ -280,9 +369,9 @@ impl ReadRow for Reader {
         {
             key.instance_type.push_str(suffix);
         }
-        region(&row, at, &mut key.region)?;
+        region(row, at, &mut key.region)?;
         key.category = kind.category();
-        key.pricing = if at.amortization.is_in_the_fee(kind, &row) {
+        key.pricing = if at.amortization.is_in_the_fee(kind, row) {
             PricingCategory::Committed
         } else {
             kind.pricing(key.meter.contains("SpotUsage"))
@@ -293,7 +382,7 @@ impl ReadRow for Reader {
                 row.text(Some(*column), &mut key.commitment_discount_id)?;
             }
         }
-        at.tags.read(&mut row, scratch, text, charge)
+        at.tags.read(row, scratch, text, charge)
     }
 }
 
@@ -307,8 +396,27 @@ fn is_split_cost(at: &At, row: &Row<'_>) -> bool {
     let is_split = matches!(
         row.word(at.operation),
         b"EKSPod-EC2" | b"ECSTask-EC2" | b"EKSPod" | b"ECSTask" | b"FargatePod" | b"FargateTask"
-    ) || !row.is_null(at.split_parent);
+    ) || !row.is_null(at.split.parent);
     is_split && row.word(at.billed).iter().all(|byte| matches!(byte, b'0' | b'.' | b'-'))
+}
+
+/// Rows of the machine itself: `USW2-BoxUsage:p5.48xlarge` and its kin, on demand, spot or covered.
+fn is_machine(at: &At, row: &Row<'_>) -> bool {
+    let usage_type = row.word(at.usage_type);
+    let Some(colon) = memchr::memchr(b':', usage_type) else { return false };
+    let is_box = ["BoxUsage", "SpotUsage", "DedicatedUsage"]
+        .iter()
+        .any(|kind| usage_type[..colon].ends_with(kind.as_bytes()));
+    let is_usage = LineItem::parse(row.word(at.line_item_type)).is_some_and(LineItem::is_usage);
+    is_box && is_usage && !row.is_null(at.resource)
+}
+
+/// Parts of a machine's processors and memory are metered as such (`USE1-EKS-EC2-vCPU-Hours`, `…-GB-Hours`); what else is
+/// divided are its accelerators.
+fn is_of_accelerator(at: &At, row: &Row<'_>) -> bool {
+    let usage_type = row.word(at.usage_type);
+    !["vCPU-Hours", "GB-Hours"].iter().any(|kind| usage_type.ends_with(kind.as_bytes()))
+        && !usage_type.is_empty()
 }
 
 /// The product code (`AmazonEC2`), which FOCUS exports of AWS give as `x_ServiceCode`; marketplace

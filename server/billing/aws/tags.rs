@@ -5,7 +5,8 @@ use crate::billing::header::Header;
 use crate::billing::json;
 use crate::billing::row::{Column, Problem, Row};
 
-const COST_CATEGORY: &str = "cost_category:";
+/// What stands before the names of cost categories among tags.
+pub(in crate::billing) const COST_CATEGORY: &str = "cost_category:";
 
 /// Where tags and cost categories are.
 pub(super) struct TagColumns {
@@ -51,12 +52,9 @@ impl TagColumns {
         }
         let mut is_readable = true;
         if self.tag_map.is_some() {
-            is_readable &=
-                json::each(row.cell(self.tag_map, scratch), |key, value| match key.strip_prefix("user_") {
-                    Some(key) => charge.tags.set(key, value),
-                    None if key == "aws_created_by" => charge.tags.set("aws:createdBy", value),
-                    None => charge.tags.set(key.strip_prefix("user:").unwrap_or(key), value),
-                });
+            is_readable &= json::each(row.cell(self.tag_map, scratch), |key, value| {
+                charge.tags.set(map_key(key), value);
+            });
         }
         if self.cost_category_map.is_some() {
             is_readable &= json::each(row.cell(self.cost_category_map, scratch), |key, value| {
@@ -81,17 +79,28 @@ pub(super) fn tag_key(name: &str) -> Option<String> {
     {
         return Some(format!("{COST_CATEGORY}{category}"));
     }
-    name.strip_prefix("resource_tags_").map(map_key)
+    name.strip_prefix("resource_tags_").map(|key| map_key(key).to_owned())
 }
 
-/// Keys as CUR 2.0 and Athena write them: `user_team`, `aws_created_by`.
-fn map_key(key: &str) -> String {
-    match key.strip_prefix("user_") {
-        Some(key) => key.to_owned(),
-        None if key == "aws_created_by" => "aws:createdBy".to_owned(),
-        None => key.to_owned(),
-    }
+/// Keys as CUR 2.0 and Athena write them, `user_team`, as the legacy report has them.
+fn map_key(key: &str) -> &str {
+    let own = || OF_AWS.iter().find(|(snake, _)| *snake == key).map(|(_, name)| *name);
+    let of_user = || key.strip_prefix("user_").or_else(|| key.strip_prefix("user:"));
+    own().or_else(of_user).unwrap_or(key)
 }
+
+/// Tags that AWS sets.
+const OF_AWS: &[(&str, &str)] = &[
+    ("aws_created_by", "aws:createdBy"),
+    ("aws_ecs_cluster_name", "aws:ecs:clusterName"),
+    ("aws_ecs_service_name", "aws:ecs:serviceName"),
+    ("aws_eks_cluster_name", "aws:eks:cluster-name"),
+    ("aws_eks_deployment", "aws:eks:deployment"),
+    ("aws_eks_namespace", "aws:eks:namespace"),
+    ("aws_eks_node", "aws:eks:node"),
+    ("aws_eks_workload_name", "aws:eks:workload-name"),
+    ("aws_eks_workload_type", "aws:eks:workload-type"),
+];
 
 #[cfg(test)]
 mod tests {
@@ -104,6 +113,8 @@ mod tests {
             ("resourceTags/aws:createdBy", Some("aws:createdBy")),
             ("resource_tags_user_team", Some("team")),
             ("resource_tags_aws_created_by", Some("aws:createdBy")),
+            ("resource_tags_aws_eks_namespace", Some("aws:eks:namespace")),
+            ("resourceTags/aws:eks:namespace", Some("aws:eks:namespace")),
             ("costCategory/Charge type", Some("cost_category:Charge type")),
             ("cost_category_bu", Some("cost_category:bu")),
             ("resource_tags", None),

@@ -24,6 +24,13 @@ pub(super) fn columns(header: &Header) -> Columns {
             columns.notes.push(format!("without {name}, that cost counts 0"));
         }
     }
+    if header.has("skudetails") && header.has("skumeter") && !header.has("skupricedetails") {
+        columns.notes.push(
+            "the columns of Azure's 1.2-preview, without SkuPriceDetails: machines are read out of x_SkuDetails, \
+             SkuMeter, x_SkuDescription and ChargeDescription"
+                .to_owned(),
+        );
+    }
     if header.has("amortizedcost") || header.has("chargetype") {
         columns.notes.push(
             "the names of FOCUS 0.5: AmortizedCost is EffectiveCost, ChargeType is ChargeCategory".to_owned(),
@@ -59,9 +66,9 @@ const OPTIONAL: &[(&str, &[&str])] = &[
 const KNOWN: &[(&str, &str)] = &[
     ("AllocatedMethodDetails", ""),
     ("AllocatedMethodId", ""),
-    ("AllocatedResourceId", ""),
+    ("AllocatedResourceId", "ResourceId"),
     ("AllocatedResourceName", ""),
-    ("AllocatedTags", ""),
+    ("AllocatedTags", "Tags"),
     ("AmortizedCost", "EffectiveCost"),
     ("AvailabilityZone", ""),
     ("BilledCost", "BilledCost"),
@@ -139,11 +146,17 @@ const KNOWN: &[(&str, &str)] = &[
 /// The same of columns that publishers add, with `x_` before their names.
 const CUSTOM: &[(&str, &str)] = &[
     ("x_BillingProfileId", "BillingAccountId"),
+    ("x_CostCategories", "Tags"),
     ("x_InstanceType", "instance type"),
+    ("x_Labels", "Tags"),
+    ("x_Project.id", "SubAccountId"),
+    ("x_ProjectLabels", "Tags"),
     ("x_ServiceCode", "ServiceName"),
     ("x_SkuDescription", "SkuMeter"),
     ("x_SkuDetails", "instance type"),
+    ("x_SkuMeterCategory", "ServiceName"),
     ("x_SkuMeterName", "SkuMeter"),
+    ("x_SystemLabels", "instance type"),
     ("x_UsageType", "SkuMeter"),
 ];
 
@@ -154,8 +167,17 @@ pub(super) fn names() -> Vec<&'static str> {
 }
 
 /// Read, and no column of FOCUS by themselves.
-const OTHERS: &[&str] =
-    &["x_PricingCategory", "RegionName", "PricingQuantity", "PricingUnit", "InvoiceIssuerName"];
+const OTHERS: &[&str] = &[
+    "AllocatedMethodId",
+    "AllocatedResourceName",
+    "CommitmentDiscountType",
+    "InvoiceIssuerName",
+    "PricingQuantity",
+    "PricingUnit",
+    "PublisherName",
+    "RegionName",
+    "x_PricingCategory",
+];
 
 /// Which column of FOCUS a column of an export becomes. `key` as of [`key_of`].
 pub(super) fn feeds(key: &str) -> Option<&'static str> {

@@ -2,42 +2,53 @@
 //!
 //! | what | rule |
 //! |---|---|
-//! | provider | `ServiceProviderName` (1.3), `ProviderName`, `Provider`, else publisher or invoice issuer |
+//! | provider | `ServiceProviderName` (1.3), `ProviderName`, `Provider`, else publisher or invoice issuer; of a marketplace's seller the cloud that issues the invoice (see `seller.rs`) |
 //! | account, sub account | the provider's canonical form, so that a CUR and a FOCUS export of one account are one scope; of Azure with the billing profile, out of the path or of `x_BillingProfileId` |
 //! | billing month | the month that most of `BillingPeriodStart` to `BillingPeriodEnd` lies in |
 //! | currency | `BillingCurrency` always; `PricingCurrency` (tokens) and 0.5's `BilledCurrency` are not what costs are counted in |
 //! | billed cost | mandatory in every row |
-//! | effective cost | as stated; where a row leaves it empty: 0 on a Purchase (what it covers carries it), else billed cost, and said |
-//! | list, contracted cost | as stated; an empty one counts 0, and said: a price is not invented |
-//! | service | AWS: `x_ServiceCode`, else the code of a known name, so that it agrees with the CUR; others: `ServiceName` |
-//! | quantity | `ConsumedQuantity`; `PricingQuantity` where the file has no such column |
-//! | instance type | `SkuPriceDetails.InstanceType`, `x_InstanceType`, end of AWS's `x_UsageType`, `x_SkuDetails`, the words of `ChargeDescription` |
+//! | effective cost | as stated; where a row leaves it empty: 0 on a Purchase (what it covers carries it), else billed cost, and said; of Azure's purchases of commitments 0 (see `costs.rs`) |
+//! | list, contracted cost | as stated; an empty one counts 0, and said: a price is not invented; of Azure as far as its own tools repair it (see `costs.rs`) |
+//! | service | AWS: `x_ServiceCode`, else the code of a known name, so that it agrees with the CUR; others: `ServiceName`; where Azure leaves it empty `x_SkuMeterCategory`, the type of the commitment or the publisher, and said |
+//! | sub account | of Google's view, which states the billing account there, the project (`x_Project`) |
+//! | commitment | `CommitmentDiscountId`, of Azure in lower case: it writes one in several spellings |
+//! | quantity | `ConsumedQuantity`; `PricingQuantity` where the file has no such column, or that is 0 beside a cost (see `quantity.rs`) |
+//! | split costs | parts belong to the resource and tags that they are allocated to; the origin beside them is not metered (see `split.rs`) |
+//! | instance type | `SkuPriceDetails.InstanceType` or `ServiceType`, `x_InstanceType`, end of AWS's `x_UsageType`, `x_SkuDetails`, the words of `ChargeDescription`, Google's label of the machine |
 //! | pricing category | `PricingCategory`; where that says `Other` or nothing and `x_PricingCategory` says `Owned`: what the organization has of its own |
 //! | meter | `x_UsageType` (AWS), `SkuMeter`, `x_SkuMeterName`; where there is none, `ChargeDescription` of usage that is not AWS's (theirs holds rates) |
-//! | metered | Usage with a quantity; not of unused commitments, nor negations (billed below zero for a quantity above, and no correction) |
+//! | metered | Usage with a quantity; not of unused commitments, nor negations (billed below zero for a quantity above, and no correction), nor the origin of a split cost |
 //! | accumulation | the whole period; Oracle's reports (`oci_ReferenceNumber`) are slices |
 //!
 //! 0.5 is read because only names changed (`AmortizedCost`, `ChargeType`, `Region`); its lack of list costs
-//! is said. Literal `NULL` is null. Amounts such as `$50,000.00 ` and dates such as `4/1/25` occur in the
+//! is said. Google's view writes words of FOCUS in lower case, and `error` for what it does not know: an adjustment, and said.
+//! Azure's 1.0 writes times without seconds. Literal `NULL` is null. Amounts such as `$50,000.00 ` and dates such as `4/1/25` occur in the
 //! specification's own examples: the sign must be one of the row's currency, and the file's rows must tell which
 //! number is the month.
 
 mod columns;
+mod costs;
+mod quantity;
+mod seller;
+mod split;
+mod tags;
 
 use super::account_id::{canonical_account, canonical_sub_account};
 use super::aws;
 use super::billing_period::BillingPeriod;
-use super::charge::{Charge, ChargeCategory, ChargeKey, MAX_ID, PricingCategory};
+use super::charge::{Charge, ChargeCategory, ChargeKey, PricingCategory};
 use super::currency::CurrencyColumn;
 use super::date_order::DateColumns;
 use super::header::{Columns, Header};
 use super::machine_cell::Machine;
-use super::provider_name::canonical_provider;
 use super::row::{Column, Outcome, Problem, ReadRow, Row};
 use super::value::{self, TimeColumn};
 use super::{Accumulation, Format, Guide, Mandatory, instance_type, json};
-use crate::money::Decimal;
 use columns::CONSUMED;
+use costs::Price;
+use seller::{GOOGLE, MICROSOFT, PROVIDERS, Seller, Sellers};
+use split::Split;
+use tags::TagColumns;
 
 pub(super) struct Focus;
 
@@ -50,17 +61,7 @@ static MANDATORY: &[Mandatory] = &[
     Mandatory { name: "ChargePeriodStart", keys: &["chargeperiodstart"] },
     Mandatory { name: "ChargePeriodEnd", keys: &["chargeperiodend"] },
     Mandatory { name: "ChargeCategory", keys: &["chargecategory", "chargetype"] },
-    Mandatory { name: "ProviderName or ServiceProviderName", keys: PROVIDERS },
-];
-
-const PROVIDERS: &[&str] = &[
-    "serviceprovidername",
-    "providername",
-    "provider",
-    "publishername",
-    "publisher",
-    "invoiceissuername",
-    "invoiceissuer",
+    seller::MANDATORY,
 ];
 
 static GUIDES: &[Guide] = &[
@@ -167,8 +168,7 @@ struct Reader {
     last_needed: usize,
     identity: Vec<usize>,
     key_columns: Vec<usize>,
-    provider: Vec<u8>,
-    provider_name: String,
+    sellers: Sellers,
     details: Machine,
     scratch: Vec<u8>,
     text: String,
@@ -177,6 +177,10 @@ struct Reader {
 /// Where the columns are.
 struct At {
     providers: Vec<usize>,
+    sellers: Vec<usize>,
+    service_provider: Column,
+    issuer: Column,
+    publisher: Column,
     billed: Column,
     effective: Column,
     list: Price,
@@ -191,14 +195,21 @@ struct At {
     pricing: Column,
     own_pricing: Column,
     sub_account: Column,
+    /// Google's project: its id, or all of it as JSON.
+    project_id: Column,
+    project: Column,
     service: Column,
+    meter_category: Column,
     service_code: Column,
     service_category: Column,
     sku: Column,
     region: Column,
     quantity: Column,
     unit: Column,
+    pricing_quantity: Column,
+    pricing_unit: Column,
     commitment: Column,
+    commitment_type: Column,
     commitment_status: Column,
     invoice: Column,
     resource: Column,
@@ -208,20 +219,8 @@ struct At {
     price_details: Column,
     instance_type: Column,
     sku_details: Column,
-    tags: Column,
-}
-
-/// A cost for comparison.
-struct Price {
-    column: Column,
-    /// Whether the file as a whole states it: what it lacks is said of its columns, not of every row.
-    is_stated: bool,
-}
-
-impl Price {
-    fn find(header: &Header, key: &str) -> Self {
-        Self { column: header.find(key), is_stated: header.has(key) }
-    }
+    tags: TagColumns,
+    split: Split,
 }
 
 impl Reader {
@@ -236,10 +235,14 @@ impl Reader {
         let has_consumed = header.has_any(CONSUMED);
         let at = At {
             providers: PROVIDERS.iter().filter_map(|key| header.find(key)).collect(),
+            sellers: seller::sellers(header),
+            service_provider: any(&["serviceprovidername"]),
+            issuer: any(&["invoiceissuername"]),
+            publisher: any(&["publishername"]),
             billed: any(&["billedcost"]),
             effective: any(&["effectivecost", "amortizedcost"]),
-            list: Price::find(header, "listcost"),
-            contracted: Price::find(header, "contractedcost"),
+            list: Price::list(header),
+            contracted: Price::contracted(header),
             account: key(&["billingaccountid"]),
             billing_profile: header.find_custom("billingprofileid"),
             currency: key(&["billingcurrency"]),
@@ -250,14 +253,20 @@ impl Reader {
             pricing: key(&["pricingcategory"]),
             own_pricing: header.find_custom("pricingcategory"),
             sub_account: key(&["subaccountid"]),
+            project_id: key(&["projectid"]),
+            project: key(&["project"]),
             service: key(&["servicename"]),
+            meter_category: key(&["skumetercategory"]),
             service_code: key(&["servicecode"]),
             service_category: key(&["servicecategory"]),
             sku: key(&["skuid"]),
             region: key(&["regionid", "region", "regionname"]),
             quantity: if has_consumed { any(CONSUMED) } else { any(&["pricingquantity"]) },
             unit: if has_consumed { key(&["consumedunit", "usageunit"]) } else { key(&["pricingunit"]) },
+            pricing_quantity: any(&["pricingquantity"]),
+            pricing_unit: any(&["pricingunit"]),
             commitment: key(&["commitmentdiscountid"]),
+            commitment_type: key(&["commitmentdiscounttype"]),
             commitment_status: key(&["commitmentdiscountstatus"]),
             invoice: any(&["invoiceid"]),
             resource: any(&["resourceid"]),
@@ -270,10 +279,12 @@ impl Reader {
             price_details: key(&["skupricedetails"]),
             instance_type: key(&["instancetype"]),
             sku_details: key(&["skudetails"]),
-            tags: key(&["tags"]),
+            tags: TagColumns::new(header),
+            split: Split::new(header),
         };
         key_columns.extend([at.billing_profile, at.own_pricing].into_iter().flatten());
         key_columns.extend(at.providers.iter().chain(&at.meters));
+        key_columns.extend(at.tags.columns().chain(at.split.tags));
         // FOCUS has no identity of a row; Oracle's extension names its line.
         let named = header.find("ocireferencenumber").map(|id| {
             let others = [at.start, at.end, at.category, at.resource];
@@ -287,8 +298,7 @@ impl Reader {
             identity: named.unwrap_or_default(),
             key_columns,
             at,
-            provider: Vec::new(),
-            provider_name: String::new(),
+            sellers: Sellers::default(),
             details: Machine::default(),
             scratch: Vec::new(),
             text: String::new(),
@@ -314,29 +324,44 @@ impl ReadRow for Reader {
     }
 
     fn read(&mut self, mut row: Row<'_>, charge: &mut Charge) -> Result<Outcome, Problem> {
-        let is_azure = self.provider(&row)? == "Microsoft";
-        let Self { at, times, billing_period, .. } = self;
+        let Self { at, times, billing_period, sellers, .. } = self;
+        let Seller { name, remark } = sellers.read(at, &row)?;
+        let (is_azure, is_google) = (name == MICROSOFT, name == GOOGLE);
+        if let Some(remark) = remark {
+            row.remark(remark);
+        }
         row.counted_in(at.currency);
         charge.billed_cost = row.needed_amount(at.billed)?;
         charge.period = row.period([at.start, at.end], times)?;
         charge.billing_month = billing_period.month(&row)?;
         row.text(at.invoice, &mut charge.invoice_id)?;
         row.text(at.resource, &mut charge.resource_id)?;
+        let category = category(at, &row)?;
+        costs::fill(&mut row, at, category, is_azure, charge)?;
+        quantity::fill(&mut row, at, category, charge)?;
+        at.split.fill(&mut row, charge)?;
         if is_azure {
             // Azure writes one resource in several spellings.
             charge.resource_id.make_ascii_lowercase();
+            if row.word(at.commitment).iter().any(u8::is_ascii_uppercase) && !row.is_null(at.commitment) {
+                row.remark(
+                    "Azure writes one CommitmentDiscountId in several spellings: it is taken in lower case",
+                );
+            }
         }
-        let category = category(at, &row)?;
-        costs(&mut row, at, category, charge)?;
-        charge.consumed_quantity = row.quantity(at.quantity)?;
-        charge.is_metered = category == ChargeCategory::Usage && is_metered(&row, at, charge);
+        if is_google && states_the_billing_account(at, &row) {
+            row.remark("SubAccountId is the billing account: the project (x_Project) stands for it");
+        }
+        if is_error(at, &row) {
+            row.remark("a ChargeCategory of error is booked as an adjustment");
+        }
         Ok(Outcome::Charge)
     }
 
     fn key(&mut self, mut row: Row<'_>, charge: &mut Charge) -> Result<(), Problem> {
+        let Self { at, currency, sellers, details, scratch, text, .. } = self;
         let key = &mut charge.key;
-        key.provider.push_str(self.provider(&row)?);
-        let Self { at, currency, details, scratch, text, .. } = self;
+        key.provider.push_str(sellers.read(at, &row)?.name);
         let stated = if row.is_null(at.currency) { b"" } else { row.word(at.currency) };
         currency.read(stated, &mut key.currency).map_err(|expected| row.problem(at.currency, expected))?;
         key.category = category(at, &row)?;
@@ -352,64 +377,86 @@ impl ReadRow for Reader {
         let profile = if row.is_null(at.billing_profile) { "" } else { profile };
         canonical_account(&key.provider, text, profile, &mut key.billing_account)
             .map_err(|expected| row.problem(at.account, expected))?;
+        let is_aws = key.provider == aws::PROVIDER;
+        let (is_azure, is_google) = (key.provider == MICROSOFT, key.provider == GOOGLE);
         text.clear();
-        row.text(at.sub_account, text)?;
+        if is_google && states_the_billing_account(at, &row) {
+            project(&row, at, scratch, text)?;
+        } else {
+            row.text(at.sub_account, text)?;
+        }
         canonical_sub_account(&key.provider, text, &mut key.sub_account)
             .map_err(|expected| row.problem(at.sub_account, expected))?;
-        let is_aws = key.provider == aws::PROVIDER;
         row.text(at.service_code, &mut key.service)?;
         if key.service.is_empty() {
             row.text(at.service, &mut key.service)?;
             if is_aws && let Some(code) = aws::service_code(&key.service) {
                 code.clone_into(&mut key.service);
             }
+            if is_azure && key.service.is_empty() {
+                service_of_azure(&mut row, at, &mut key.service)?;
+            }
         }
         row.text(at.service_category, &mut key.service_category)?;
         row.text(at.sku, &mut key.sku)?;
         row.text(at.region, &mut key.region)?;
         row.text(at.commitment, &mut key.commitment_discount_id)?;
+        if is_azure {
+            key.commitment_discount_id.make_ascii_lowercase();
+        }
         key.is_unused_commitment = is_unused_commitment(at, &row);
         row.text(at.unit, &mut key.unit)?;
         machine(&row, at, is_aws, details, (scratch, text), key)?;
-        if at.tags.is_some() {
-            let is_readable = json::each(row.cell(at.tags, scratch), |key, value| {
-                let key = if is_aws { key.strip_prefix("user:").unwrap_or(key) } else { key };
-                charge.tags.set(key, value);
-            });
-            if !is_readable {
-                row.remark("tags that are no JSON object are left out");
-            }
-        }
+        let (tags, machine) = (&mut charge.tags, &mut key.instance_type);
+        at.tags.read(at, &mut row, (is_aws, is_google), scratch, tags, machine);
         Ok(())
     }
 }
 
-impl Reader {
-    /// The canonical name of who sold it; remembered, since most files hold one.
-    fn provider(&mut self, row: &Row<'_>) -> Result<&str, Problem> {
-        let stated = self.at.providers.iter().find(|column| !row.is_null(Some(**column)));
-        let Some(column) = stated.copied() else {
-            return Err(row.problem(self.at.providers.first().copied(), "the name of a provider"));
-        };
-        let word = row.word(Some(column));
-        if word != self.provider.as_slice() || self.provider_name.is_empty() {
-            self.text.clear();
-            row.text(Some(column), &mut self.text)?;
-            if self.text.len() > MAX_ID {
-                return Err(row.problem(Some(column), "a name of at most 1000 bytes"));
+/// Google's view states the billing account as sub-account.
+fn states_the_billing_account(at: &At, row: &Row<'_>) -> bool {
+    !row.is_null(at.sub_account) && row.word(at.sub_account) == row.word(at.account)
+}
+
+/// The id of Google's project; nothing where the row has none.
+fn project(row: &Row<'_>, at: &At, scratch: &mut Vec<u8>, out: &mut String) -> Result<(), Problem> {
+    row.text(at.project_id, out)?;
+    if out.is_empty() {
+        json::each(row.cell(at.project, scratch), |name, value| {
+            if name.eq_ignore_ascii_case("id") {
+                value.clone_into(out);
             }
-            self.provider_name = canonical_provider(&self.text).into_owned();
-            self.provider.clear();
-            self.provider.extend_from_slice(word);
-        }
-        Ok(&self.provider_name)
+        });
     }
+    Ok(())
+}
+
+/// Azure leaves `ServiceName` empty on purchases of commitments and of the Marketplace, rounding, shortfalls and credits
+/// (microsoft/finops-toolkit, issue 1569).
+fn service_of_azure(row: &mut Row<'_>, at: &At, out: &mut String) -> Result<(), Problem> {
+    for column in [at.meter_category, at.commitment_type, at.publisher] {
+        if out.is_empty() {
+            row.text(column, out)?;
+        }
+    }
+    row.remark(if out.is_empty() {
+        "Azure states no ServiceName, and nothing that could stand for it"
+    } else {
+        "Azure states no ServiceName: it is the meter category, the type of the commitment or the publisher"
+    });
+    Ok(())
+}
+
+/// What Google's view writes for kinds of cost that it does not know.
+fn is_error(at: &At, row: &Row<'_>) -> bool {
+    row.word(at.category).trim_ascii() == b"error"
 }
 
 /// FOCUS words, and those of 0.5.
 fn category(at: &At, row: &Row<'_>) -> Result<ChargeCategory, Problem> {
     let category = match row.word(at.category).trim_ascii() {
         b"Usage" => Some(ChargeCategory::Usage),
+        b"error" => Some(ChargeCategory::Adjustment),
         other => std::str::from_utf8(other).ok().and_then(ChargeCategory::parse),
     };
     category.ok_or_else(|| row.problem(at.category, "Usage, Purchase, Tax, Credit or Adjustment"))
@@ -481,7 +528,7 @@ fn machine(
     }
     if key.instance_type.is_empty() && at.sku_details.is_some() {
         json::each(row.cell(at.sku_details, scratch), |name, value| {
-            if matches!(name, "ServiceType" | "InstanceType") {
+            if matches!(name, "ServiceType" | "x_ServiceType" | "InstanceType") {
                 value.clone_into(&mut key.instance_type);
             }
         });
@@ -499,39 +546,4 @@ fn machine(
         }
     }
     Ok(())
-}
-
-fn costs(row: &mut Row<'_>, at: &At, category: ChargeCategory, charge: &mut Charge) -> Result<(), Problem> {
-    charge.effective_cost = match row.amount(at.effective)? {
-        Some(cost) => cost,
-        None if category == ChargeCategory::Purchase => {
-            row.remark("a purchase without EffectiveCost: 0, for what it covers carries it");
-            Decimal::ZERO
-        }
-        None => {
-            row.remark("no EffectiveCost: it is the billed cost");
-            charge.billed_cost
-        }
-    };
-    charge.list_cost = price(row, &at.list, "no ListCost: it counts 0")?;
-    charge.contracted_cost = price(row, &at.contracted, "no ContractedCost: it counts 0")?;
-    Ok(())
-}
-
-fn price(row: &mut Row<'_>, of: &Price, remark: &'static str) -> Result<Decimal, Problem> {
-    let stated = row.amount(of.column)?;
-    if stated.is_none() && of.is_stated {
-        row.remark(remark);
-    }
-    Ok(stated.unwrap_or_default())
-}
-
-/// Of usage.
-fn is_metered(row: &Row<'_>, at: &At, charge: &Charge) -> bool {
-    let Some(quantity) = charge.consumed_quantity else { return false };
-    let is_negation = charge.billed_cost.is_negative()
-        && !quantity.is_negative()
-        && !quantity.is_zero()
-        && !is_correction(at, row);
-    !is_negation && !is_unused_commitment(at, row)
 }
