@@ -23,6 +23,7 @@ mod instance_type;
 mod json;
 mod machine_cell;
 mod manifest;
+mod oracle;
 mod provider_name;
 mod raw_lines;
 mod recognize;
@@ -60,7 +61,8 @@ use row::{Problem, Remarks};
 use rows::{Broken, Opened, Rows};
 
 /// Every export format that is read, the more particular first.
-pub static FORMATS: &[&dyn Format] = &[&aws_cur_2::AwsCur2, &aws_cur::AwsCur, &focus::Focus];
+pub static FORMATS: &[&dyn Format] =
+    &[&aws_cur_2::AwsCur2, &aws_cur::AwsCur, &oracle::OciCost, &focus::Focus];
 
 /// One kind of billing export.
 pub trait Format: Sync {

@@ -410,7 +410,7 @@ fn a_format_can_be_named() {
             .to_string()
             .contains("FOCUS cost and usage without the columns BilledCost")
     );
-    assert!(named("xlsx").err().unwrap().to_string().contains("one of aws-cur-2, aws-cur, focus"));
+    assert!(named("xlsx").err().unwrap().to_string().contains("one of aws-cur-2, aws-cur, oci-cost, focus"));
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod anything;
 mod bad_input;
 mod golden;
 mod hostile;
+mod oracle;
 mod other_peoples_files;
 mod row_sources;
 mod scope_and_time;

@@ -139,6 +139,7 @@ const KNOWN: &[(&str, &str)] = &[
 /// The same of columns that publishers add, with `x_` before their names.
 const CUSTOM: &[(&str, &str)] = &[
     ("x_BillingProfileId", "BillingAccountId"),
+    ("oci_CompartmentId", "SubAccountId"),
     ("x_InstanceType", "instance type"),
     ("x_ServiceCode", "ServiceName"),
     ("x_SkuDescription", "SkuMeter"),

@@ -3,7 +3,7 @@
 //! | what | rule |
 //! |---|---|
 //! | provider | `ServiceProviderName` (1.3), `ProviderName`, `Provider`, else publisher or invoice issuer |
-//! | account, sub account | the provider's canonical form, so that a CUR and a FOCUS export of one account are one scope; of Azure with the billing profile, out of the path or of `x_BillingProfileId` |
+//! | account, sub account | the provider's canonical form, so that a CUR and a FOCUS export of one account are one scope; of Azure with the billing profile, out of the path or of `x_BillingProfileId`; of Oracle the tenancy and the compartment, see [`oracle::accounts`] |
 //! | billing month | the month that most of `BillingPeriodStart` to `BillingPeriodEnd` lies in |
 //! | currency | `BillingCurrency` always; `PricingCurrency` (tokens) and 0.5's `BilledCurrency` are not what costs are counted in |
 //! | billed cost | mandatory in every row |
@@ -35,7 +35,7 @@ use super::machine_cell::Machine;
 use super::provider_name::canonical_provider;
 use super::row::{Column, Outcome, Problem, ReadRow, Row};
 use super::value::{self, TimeColumn};
-use super::{Accumulation, Format, Guide, Mandatory, instance_type, json};
+use super::{Accumulation, Format, Guide, Mandatory, instance_type, json, oracle};
 use crate::money::Decimal;
 use columns::CONSUMED;
 
@@ -187,6 +187,7 @@ struct At {
     pricing: Column,
     own_pricing: Column,
     sub_account: Column,
+    compartment: Column,
     service: Column,
     service_code: Column,
     service_category: Column,
@@ -199,6 +200,7 @@ struct At {
     invoice: Column,
     resource: Column,
     description: Column,
+    back_reference: Column,
     usage_type: Column,
     meters: Vec<usize>,
     price_details: Column,
@@ -246,6 +248,7 @@ impl Reader {
             pricing: key(&["pricingcategory"]),
             own_pricing: header.find_custom("pricingcategory"),
             sub_account: key(&["subaccountid"]),
+            compartment: key(&["ocicompartmentid"]),
             service: key(&["servicename"]),
             service_code: key(&["servicecode"]),
             service_category: key(&["servicecategory"]),
@@ -258,6 +261,7 @@ impl Reader {
             invoice: any(&["invoiceid"]),
             resource: any(&["resourceid"]),
             description: key(&["chargedescription"]),
+            back_reference: any(&["ocibackreferencenumber"]),
             usage_type: key(&["usagetype"]),
             meters: ["skumeter", "skumetername", "skudescription"]
                 .iter()
@@ -322,6 +326,9 @@ impl ReadRow for Reader {
             // Azure writes one resource in several spellings.
             charge.resource_id.make_ascii_lowercase();
         }
+        if oracle::corrects(row.word(at.back_reference)) {
+            row.remark("corrects an earlier row, which oci_BackReferenceNumber names: both rows count");
+        }
         let category = category(at, &row)?;
         costs(&mut row, at, category, charge)?;
         charge.consumed_quantity = row.quantity(at.quantity)?;
@@ -339,19 +346,7 @@ impl ReadRow for Reader {
         key.pricing = pricing_of(&row, at)
             .ok_or_else(|| row.problem(at.pricing, "Standard, Dynamic, Committed, Other or nothing"))?;
         key.is_correction = is_correction(at, &row);
-        text.clear();
-        row.text(at.account, text)?;
-        if text.is_empty() {
-            return Err(row.problem(at.account, "a billing account"));
-        }
-        let profile = std::str::from_utf8(row.word(at.billing_profile)).unwrap_or_default();
-        let profile = if row.is_null(at.billing_profile) { "" } else { profile };
-        canonical_account(&key.provider, text, profile, &mut key.billing_account)
-            .map_err(|expected| row.problem(at.account, expected))?;
-        text.clear();
-        row.text(at.sub_account, text)?;
-        canonical_sub_account(&key.provider, text, &mut key.sub_account)
-            .map_err(|expected| row.problem(at.sub_account, expected))?;
+        accounts(&row, at, key)?;
         let is_aws = key.provider == aws::PROVIDER;
         row.text(at.service_code, &mut key.service)?;
         if key.service.is_empty() {
@@ -400,6 +395,29 @@ impl Reader {
         }
         Ok(&self.provider_name)
     }
+}
+
+/// Billing account and sub account in the form that other formats of the provider have for them.
+fn accounts(row: &Row<'_>, at: &At, key: &mut ChargeKey) -> Result<(), Problem> {
+    if row.is_null(at.account) {
+        return Err(row.problem(at.account, "a billing account"));
+    }
+    let id = |column: Column| -> Result<String, Problem> {
+        let mut text = String::new();
+        row.text(column, &mut text)?;
+        Ok(text)
+    };
+    let (account, sub_account) = (id(at.account)?, id(at.sub_account)?);
+    let (profile, compartment) = (id(at.billing_profile)?, id(at.compartment)?);
+    let (account, sub_account) = if key.provider == oracle::PROVIDER {
+        oracle::accounts(&account, &sub_account, &compartment)
+    } else {
+        (account.as_str(), sub_account.as_str())
+    };
+    canonical_account(&key.provider, account, &profile, &mut key.billing_account)
+        .map_err(|expected| row.problem(at.account, expected))?;
+    canonical_sub_account(&key.provider, sub_account, &mut key.sub_account)
+        .map_err(|expected| row.problem(at.sub_account, expected))
 }
 
 /// FOCUS words, and those of 0.5.

@@ -11,7 +11,7 @@ use super::parquet_costs;
 use crate::money::Decimal;
 
 /// The columns that hold what was billed, in letters and digits only.
-const COST_COLUMNS: [&str; 2] = ["lineitemunblendedcost", "billedcost"];
+const COST_COLUMNS: [&str; 3] = ["lineitemunblendedcost", "billedcost", "costmycost"];
 
 /// The cost column of a file.
 pub(super) enum Costs<R: Read> {
