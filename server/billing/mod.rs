@@ -24,6 +24,7 @@ mod instance_type;
 mod json;
 mod machine_cell;
 mod manifest;
+mod oracle;
 mod provider_name;
 mod raw_lines;
 mod recognize;
@@ -62,7 +63,7 @@ use rows::{Broken, Opened, Rows};
 
 /// Every export format that is read, the more particular first.
 pub static FORMATS: &[&dyn Format] =
-    &[&aws_cur_2::AwsCur2, &aws_cur::AwsCur, &google::GoogleBilling, &focus::Focus];
+    &[&aws_cur_2::AwsCur2, &aws_cur::AwsCur, &google::GoogleBilling, &oracle::OciCost, &focus::Focus];
 
 /// One kind of billing export.
 pub trait Format: Sync {

@@ -181,7 +181,8 @@ pub(super) fn columns(format: &dyn Format, header: &Header) -> Columns {
     columns.names = header.names().to_vec();
     let repeated = header.repeated().iter().map(|column| header.name(*column));
     // Tags differ in case, and every spelling of an ARN column is read.
-    let matters = |name: &str| !["resourceTags/", "costCategory/"].iter().any(|open| name.starts_with(open));
+    let matters =
+        |name: &str| !["resourceTags/", "costCategory/", "tags/"].iter().any(|open| name.starts_with(open));
     let repeated = listed(repeated.filter(|name| matters(name) && !name.to_lowercase().ends_with("arn")), 10);
     if !repeated.is_empty() {
         columns.notes.push(format!("column names that occur twice; the first is read: {repeated}"));

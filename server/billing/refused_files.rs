@@ -29,7 +29,9 @@ pub(super) fn bars() -> Refusal {
 /// The refusal of a header that is known to be no cost.
 pub(super) fn by_header(header: &Header) -> Option<Refusal> {
     // Whatever else it holds, a file that says when each cost was incurred is cost.
-    if any(header, &["chargeperiodstart", "lineitemusagestartdate"]) {
+    if any(header, &["chargeperiodstart", "lineitemusagestartdate"])
+        || all(header, &["lineitemintervalusagestart", "costmycost"])
+    {
         return None;
     }
     let kind = HEADERS.iter().find(|kind| (kind.is)(header))?;
@@ -134,14 +136,11 @@ static HEADERS: &[HeaderKind] = &[
         expected: FOCUS_COST,
     },
     HeaderKind {
-        is: |h| all(h, &["lineitemreferenceno", "costmycost"]),
-        found: "an Oracle Cloud (OCI) cost report, whose columns resemble those of AWS",
-        expected: NOT_YET,
-    },
-    HeaderKind {
-        is: |h| h.has("lineitemreferenceno"),
+        is: |h| {
+            h.has("lineitemreferenceno") && !mentions(h, &["costmycost", "costunitprice", "costproductsku"])
+        },
         found: "an Oracle Cloud (OCI) usage report: usage without cost",
-        expected: "the cost report or the FOCUS report of the same days",
+        expected: "the cost reports or the FOCUS reports of the same days, from the same place",
     },
     HeaderKind {
         is: |h| mentions(h, &["recommendation", "estimatedmonthlysavings"]),

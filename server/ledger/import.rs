@@ -349,21 +349,23 @@ async fn find_duplicate(
     Ok(Some(report))
 }
 
-/// Scopes that more than one delivery of this call states. Different slices of a scope are no two statements.
+/// Scopes that more than one delivery of this call states. Different slices of a scope are no two statements, unless they are
+/// of different exports.
 fn shared_scopes(outcomes: &[Outcome]) -> BTreeSet<Scope> {
-    let mut seen: BTreeMap<Scope, Vec<Option<String>>> = BTreeMap::new();
+    let mut seen: BTreeMap<Scope, Vec<(&str, Option<&str>)>> = BTreeMap::new();
     let mut shared = BTreeSet::new();
     for outcome in outcomes {
         if let Outcome::Loaded { loaded, .. } = outcome {
+            let own = (loaded.format.name(), loaded.slice.as_deref());
+            let is_other_slice = |other: &(&str, Option<&str>)| {
+                other.0 == own.0 && other.1.is_some() && own.1.is_some() && *other != own
+            };
             for (scope, _) in loaded.reading.scopes.values() {
                 let slices = seen.entry(scope.clone()).or_default();
-                if slices
-                    .iter()
-                    .any(|slice| slice.is_none() || loaded.slice.is_none() || *slice == loaded.slice)
-                {
+                if !slices.iter().all(is_other_slice) {
                     shared.insert(scope.clone());
                 }
-                slices.push(loaded.slice.clone());
+                slices.push(own);
             }
         }
     }

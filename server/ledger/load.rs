@@ -257,7 +257,7 @@ impl ReadTask {
             }
             remarks.extend(export.remarks().iter().map(ToString::to_string));
             if export.accumulation() == Accumulation::Slice && slice.is_none() {
-                slice = Some(slice_of(&source.name));
+                slice = Some(slice_of(export.format().name(), &source.name));
             }
             opened = Some((export.format(), export.columns().clone()));
             drop(export);
@@ -424,11 +424,13 @@ pub(super) fn is_packed(path: &Path) -> io::Result<bool> {
     Ok(matches!(start.as_slice(), [0x1f, 0x8b] | b"PK"))
 }
 
-/// The name of a slice: that of its file, however it is packed. Oracle gives every file a name of its own.
-fn slice_of(name: &str) -> String {
+/// The name of a slice: that of its file, however it is packed. Oracle gives every file of an export a name of its own, and
+/// files of two exports may share one, so that of another export than FOCUS is a part of the name.
+fn slice_of(format: &str, name: &str) -> String {
     let name = super::delivery::file_name(name).to_lowercase();
     let name = name.trim_end_matches(".gz").trim_end_matches(".zip");
-    name.trim_end_matches(".csv").to_owned()
+    let name = name.trim_end_matches(".csv");
+    if format == "focus" { name.to_owned() } else { format!("{format}/{name}") }
 }
 
 /// Hashes the bytes as received on a thread beside the import, where they are not the content: that is hashed as it is

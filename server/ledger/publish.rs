@@ -8,6 +8,7 @@
 use chrono::{DateTime, NaiveDate, Utc};
 use sqlx::{Connection, PgConnection};
 
+use crate::billing::FORMATS;
 use crate::period::BillingMonth;
 
 use super::loss::{self, Loss, Measured};
@@ -59,6 +60,8 @@ pub enum Reason {
     Shrinks(Box<Loss>),
     /// It is a slice, and what is there states the whole month.
     IsSlice,
+    /// It is a slice, and what is there states the same days in slices of another format, this one.
+    OtherExport { format: String },
     /// What is there was uploaded after this one, and was ready before.
     CameLater,
     /// More rows are missing from this one than from what is there.
@@ -100,6 +103,16 @@ impl std::fmt::Display for Shortfall {
             Reason::Shrinks(loss) => write!(f, "replacing import {other} would remove {loss}"),
             Reason::IsSlice => {
                 write!(f, "import {other} has the whole month, and this file is one part of it")
+            }
+            Reason::OtherExport { format } => {
+                let label = FORMATS
+                    .iter()
+                    .find(|known| known.name() == format)
+                    .map_or(format.as_str(), |it| it.label());
+                write!(
+                    f,
+                    "import {other} has the same days in another export ({label}): adding counts them twice"
+                )
             }
             Reason::CameLater => {
                 write!(f, "import {other} was uploaded later than this one and is active already")
@@ -324,12 +337,13 @@ async fn question(
             let month = BillingMonth::of(row.billing_month);
             let scope = Scope { provider: row.provider, billing_account: row.billing_account, month };
             let renamed = formerly.iter().find(|it| it.name == scope);
-            let reason = match (row.missing_here.zip(row.missing_there), renamed) {
-                (Some((here, there)), _) => Reason::Missing { here, there },
+            let reason = match (row.other_format, row.missing_here.zip(row.missing_there), renamed) {
+                (Some(format), ..) => Reason::OtherExport { format },
+                (_, Some((here, there)), _) => Reason::Missing { here, there },
                 _ if row.is_slice => Reason::IsSlice,
                 _ if row.came_later => Reason::CameLater,
-                (None, Some(renamed)) => Reason::Renamed { now: renamed.now.clone() },
-                (None, None) => {
+                (_, None, Some(renamed)) => Reason::Renamed { now: renamed.now.clone() },
+                (_, None, None) => {
                     let (sub_accounts, days, currencies) = (row.sub_accounts, row.days, row.currencies);
                     Reason::Lacks { sub_accounts, days, currencies }
                 }

@@ -1,5 +1,6 @@
 -- Why delivery $1 should not simply replace what is visible in its scopes. It lacks sub-accounts, days or currencies
--- of it, misses more rows, came before it, or is a slice where that states the whole month.
+-- of it, misses more rows, came before it, is a slice where that states the whole month, or a slice of days that are there from
+-- another export.
 with lost as materialized (
     select delivery_id, missing from missing_rows((select sequence from ledger))
 ),
@@ -46,13 +47,14 @@ select
     false as "is_slice!",
     false as "came_later!",
     null::bigint as missing_here,
-    null::bigint as missing_there
+    null::bigint as missing_there,
+    null::text as other_format
 from missing m
 join scopes s using (scope_id)
 where cardinality(m.sub_accounts) > 0 or cardinality(m.days) > 0
 union all
 -- A currency that is visible in a scope and that the delivery itself does not have.
-select s.provider, s.billing_account, s.billing_month, max(v.delivery_id), '{}', '{}', array_agg(distinct t.currency), false, false, null, null
+select s.provider, s.billing_account, s.billing_month, max(v.delivery_id), '{}', '{}', array_agg(distinct t.currency), false, false, null, null, null
 from delivery_scopes mine
 join visibility v on v.scope_id = mine.scope_id and v.until_sequence is null
 join delivery_scopes theirs on theirs.scope_id = v.scope_id and theirs.delivery_id = v.delivery_id
@@ -67,15 +69,27 @@ where mine.delivery_id = $1
 group by 1, 2, 3
 union all
 -- A slice does not replace a statement of the whole month, and beside it would count twice.
-select s.provider, s.billing_account, s.billing_month, v.delivery_id, '{}', '{}', '{}', true, false, null, null
+select s.provider, s.billing_account, s.billing_month, v.delivery_id, '{}', '{}', '{}', true, false, null, null, null
 from delivery_scopes mine
 join visibility v on v.scope_id = mine.scope_id and v.until_sequence is null
 join delivery_scopes theirs on theirs.scope_id = v.scope_id and theirs.delivery_id = v.delivery_id
 join scopes s on s.scope_id = mine.scope_id
 where mine.delivery_id = $1 and mine.slice is not null and theirs.slice is null and not theirs.is_addition
 union all
+-- Two exports of one account state the same days in slices of their own, and would count twice.
+select s.provider, s.billing_account, s.billing_month, max(v.delivery_id), '{}', '{}', '{}', false, false, null, null, max(other.format)
+from delivery_scopes mine
+join deliveries own on own.delivery_id = mine.delivery_id
+join visibility v on v.scope_id = mine.scope_id and v.until_sequence is null
+join deliveries other on other.delivery_id = v.delivery_id and other.format is distinct from own.format
+join delivery_scopes theirs on theirs.scope_id = v.scope_id and theirs.delivery_id = v.delivery_id
+    and theirs.slice is not null and theirs.days && mine.days
+join scopes s on s.scope_id = mine.scope_id
+where mine.delivery_id = $1 and mine.slice is not null
+group by 1, 2, 3
+union all
 -- Imports run side by side: what was submitted first may be ready last.
-select s.provider, s.billing_account, s.billing_month, max(v.delivery_id), '{}', '{}', '{}', false, true, null, null
+select s.provider, s.billing_account, s.billing_month, max(v.delivery_id), '{}', '{}', '{}', false, true, null, null, null
 from delivery_scopes mine
 join deliveries own on own.delivery_id = mine.delivery_id
 join visibility v on v.scope_id = mine.scope_id and v.until_sequence is null
@@ -91,7 +105,7 @@ union all
 select *
 from (
     select s.provider, s.billing_account, s.billing_month, h.replaces, '{}'::text[], '{}'::date[], '{}'::text[],
-        false, false, own.missing, h.missing
+        false, false, own.missing, h.missing, null::text
     from lost own
     cross join lateral (
         select min(v.scope_id) as scope_id, max(v.delivery_id) as replaces, (

@@ -411,7 +411,11 @@ fn a_format_can_be_named() {
             .contains("FOCUS cost and usage without the columns BilledCost")
     );
     assert!(
-        named("xlsx").err().unwrap().to_string().contains("one of aws-cur-2, aws-cur, gcp-billing, focus")
+        named("xlsx")
+            .err()
+            .unwrap()
+            .to_string()
+            .contains("one of aws-cur-2, aws-cur, gcp-billing, oci-cost, focus")
     );
 }
 

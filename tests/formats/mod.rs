@@ -13,6 +13,7 @@ mod focus_publishers;
 mod golden;
 mod google;
 mod hostile;
+mod oracle;
 mod other_peoples_files;
 mod row_sources;
 mod scope_and_time;

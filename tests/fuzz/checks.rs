@@ -114,6 +114,10 @@ pub fn focus(bytes: &[u8]) {
     walk(bytes, Some("focus"));
 }
 
+pub fn oci_cost(bytes: &[u8]) {
+    walk(bytes, Some("oci-cost"));
+}
+
 pub fn aws_cur(bytes: &[u8]) {
     walk(bytes, None);
 }

@@ -57,6 +57,11 @@ fn corpus_of_focus_exports_is_read_row_by_row() {
 }
 
 #[test]
+fn corpus_of_oracle_cost_reports_is_read_row_by_row() {
+    replay("oci_cost", checks::oci_cost);
+}
+
+#[test]
 fn corpus_of_aws_reports_is_read_row_by_row() {
     replay("aws_cur", checks::aws_cur);
 }

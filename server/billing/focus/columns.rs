@@ -147,6 +147,7 @@ const KNOWN: &[(&str, &str)] = &[
 const CUSTOM: &[(&str, &str)] = &[
     ("x_BillingProfileId", "BillingAccountId"),
     ("x_CostCategories", "Tags"),
+    ("oci_CompartmentId", "SubAccountId"),
     ("x_InstanceType", "instance type"),
     ("x_Labels", "Tags"),
     ("x_Project.id", "SubAccountId"),

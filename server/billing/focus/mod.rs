@@ -3,7 +3,7 @@
 //! | what | rule |
 //! |---|---|
 //! | provider | `ServiceProviderName` (1.3), `ProviderName`, `Provider`, else publisher or invoice issuer; of a marketplace's seller the cloud that issues the invoice (see `seller.rs`) |
-//! | account, sub account | the provider's canonical form, so that a CUR and a FOCUS export of one account are one scope; of Azure with the billing profile, out of the path or of `x_BillingProfileId` |
+//! | account, sub account | the provider's canonical form, so that a CUR and a FOCUS export of one account are one scope; of Azure with the billing profile, out of the path or of `x_BillingProfileId`; of Oracle the tenancy and the compartment, see [`oracle::accounts`] |
 //! | billing month | the month that most of `BillingPeriodStart` to `BillingPeriodEnd` lies in |
 //! | currency | `BillingCurrency` always; `PricingCurrency` (tokens) and 0.5's `BilledCurrency` are not what costs are counted in |
 //! | billed cost | mandatory in every row |
@@ -43,7 +43,7 @@ use super::header::{Columns, Header};
 use super::machine_cell::Machine;
 use super::row::{Column, Outcome, Problem, ReadRow, Row};
 use super::value::{self, TimeColumn};
-use super::{Accumulation, Format, Guide, Mandatory, instance_type, json};
+use super::{Accumulation, Format, Guide, Mandatory, instance_type, json, oracle};
 use columns::CONSUMED;
 use costs::Price;
 use seller::{GOOGLE, MICROSOFT, PROVIDERS, Seller, Sellers};
@@ -198,6 +198,7 @@ struct At {
     /// Google's project: its id, or all of it as JSON.
     project_id: Column,
     project: Column,
+    compartment: Column,
     service: Column,
     meter_category: Column,
     service_code: Column,
@@ -214,6 +215,7 @@ struct At {
     invoice: Column,
     resource: Column,
     description: Column,
+    back_reference: Column,
     usage_type: Column,
     meters: Vec<usize>,
     price_details: Column,
@@ -255,6 +257,7 @@ impl Reader {
             sub_account: key(&["subaccountid"]),
             project_id: key(&["projectid"]),
             project: key(&["project"]),
+            compartment: key(&["ocicompartmentid"]),
             service: key(&["servicename"]),
             meter_category: key(&["skumetercategory"]),
             service_code: key(&["servicecode"]),
@@ -271,6 +274,7 @@ impl Reader {
             invoice: any(&["invoiceid"]),
             resource: any(&["resourceid"]),
             description: key(&["chargedescription"]),
+            back_reference: any(&["ocibackreferencenumber"]),
             usage_type: key(&["usagetype"]),
             meters: ["skumeter", "skumetername", "skudescription"]
                 .iter()
@@ -355,6 +359,9 @@ impl ReadRow for Reader {
         if is_error(at, &row) {
             row.remark("a ChargeCategory of error is booked as an adjustment");
         }
+        if oracle::corrects(row.word(at.back_reference)) {
+            row.remark("corrects an earlier row, which oci_BackReferenceNumber names: both rows count");
+        }
         Ok(Outcome::Charge)
     }
 
@@ -368,25 +375,9 @@ impl ReadRow for Reader {
         key.pricing = pricing_of(&row, at)
             .ok_or_else(|| row.problem(at.pricing, "Standard, Dynamic, Committed, Other or nothing"))?;
         key.is_correction = is_correction(at, &row);
-        text.clear();
-        row.text(at.account, text)?;
-        if text.is_empty() {
-            return Err(row.problem(at.account, "a billing account"));
-        }
-        let profile = std::str::from_utf8(row.word(at.billing_profile)).unwrap_or_default();
-        let profile = if row.is_null(at.billing_profile) { "" } else { profile };
-        canonical_account(&key.provider, text, profile, &mut key.billing_account)
-            .map_err(|expected| row.problem(at.account, expected))?;
+        accounts(&row, at, key, scratch)?;
         let is_aws = key.provider == aws::PROVIDER;
         let (is_azure, is_google) = (key.provider == MICROSOFT, key.provider == GOOGLE);
-        text.clear();
-        if is_google && states_the_billing_account(at, &row) {
-            project(&row, at, scratch, text)?;
-        } else {
-            row.text(at.sub_account, text)?;
-        }
-        canonical_sub_account(&key.provider, text, &mut key.sub_account)
-            .map_err(|expected| row.problem(at.sub_account, expected))?;
         row.text(at.service_code, &mut key.service)?;
         if key.service.is_empty() {
             row.text(at.service, &mut key.service)?;
@@ -450,6 +441,33 @@ fn service_of_azure(row: &mut Row<'_>, at: &At, out: &mut String) -> Result<(), 
 /// What Google's view writes for kinds of cost that it does not know.
 fn is_error(at: &At, row: &Row<'_>) -> bool {
     row.word(at.category).trim_ascii() == b"error"
+}
+
+/// Billing account and sub account in the form that other formats of the provider have for them.
+fn accounts(row: &Row<'_>, at: &At, key: &mut ChargeKey, scratch: &mut Vec<u8>) -> Result<(), Problem> {
+    if row.is_null(at.account) {
+        return Err(row.problem(at.account, "a billing account"));
+    }
+    let id = |column: Column| -> Result<String, Problem> {
+        let mut text = String::new();
+        row.text(column, &mut text)?;
+        Ok(text)
+    };
+    let (account, mut sub_account) = (id(at.account)?, id(at.sub_account)?);
+    let (profile, compartment) = (id(at.billing_profile)?, id(at.compartment)?);
+    if key.provider == GOOGLE && states_the_billing_account(at, row) {
+        sub_account.clear();
+        project(row, at, scratch, &mut sub_account)?;
+    }
+    let (account, sub_account) = if key.provider == oracle::PROVIDER {
+        oracle::accounts(&account, &sub_account, &compartment)
+    } else {
+        (account.as_str(), sub_account.as_str())
+    };
+    canonical_account(&key.provider, account, &profile, &mut key.billing_account)
+        .map_err(|expected| row.problem(at.account, expected))?;
+    canonical_sub_account(&key.provider, sub_account, &mut key.sub_account)
+        .map_err(|expected| row.problem(at.sub_account, expected))
 }
 
 /// FOCUS words, and those of 0.5.
