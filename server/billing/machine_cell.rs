@@ -1,5 +1,5 @@
 //! What a map in a cell says about a machine, remembered from row to row: CUR 2.0's `product`, FOCUS'
-//! `SkuPriceDetails`. Few distinct ones fill a file, and reading JSON is the dearest part of a row.
+//! `SkuPriceDetails`, Azure's `AdditionalInfo`. Few distinct ones fill a file, and reading JSON is the dearest part of a row.
 
 use super::json;
 use super::row::{Column, Row};
@@ -26,7 +26,7 @@ impl Machine {
                 text.clear();
             }
             json::each(row.cell(column, scratch), |name, value| match name {
-                "InstanceType" | "instance_type" => value.clone_into(instance_type),
+                "InstanceType" | "instance_type" | "ServiceType" => value.clone_into(instance_type),
                 "GpuCount" | "gpu" => value.clone_into(accelerators),
                 "sku" => value.clone_into(sku),
                 "region" | "region_code" => value.clone_into(region),

@@ -9,6 +9,7 @@ mod account_id;
 mod aws;
 mod aws_cur;
 mod aws_cur_2;
+mod azure;
 mod billing_period;
 mod charge;
 mod container;
@@ -32,6 +33,7 @@ mod reread;
 mod row;
 mod rows;
 mod spelling;
+mod statement;
 mod value;
 
 use std::borrow::Cow;
@@ -52,6 +54,7 @@ pub use refusal::{Refusal, RefusalKind, Rejection, Remark};
 pub use row::{Outcome, ReadRow, Row};
 pub use rows::START;
 pub use spelling::{normalized, normalized_key};
+pub use statement::Statement;
 
 use container::Unpacking;
 use date_order::{DateOrder, Slashed};
@@ -60,7 +63,8 @@ use row::{Problem, Remarks};
 use rows::{Broken, Opened, Rows};
 
 /// Every export format that is read, the more particular first.
-pub static FORMATS: &[&dyn Format] = &[&aws_cur_2::AwsCur2, &aws_cur::AwsCur, &focus::Focus];
+pub static FORMATS: &[&dyn Format] =
+    &[&aws_cur_2::AwsCur2, &aws_cur::AwsCur, &azure::AzureUsage, &focus::Focus];
 
 /// One kind of billing export.
 pub trait Format: Sync {
@@ -302,6 +306,17 @@ impl Export {
     /// Oddities of the rows so far that harm no figure; complete at the end.
     pub fn remarks(&self) -> &[Remark] {
         self.remarks.list()
+    }
+
+    /// Which costs of its month the file states, as far as the rows so far tell; final at the end.
+    pub fn statement(&self) -> Statement {
+        self.reader.statement()
+    }
+
+    /// Takes only the costs that this half of a month states from the rows, where the other half is read out of another file.
+    /// Before the first row.
+    pub fn take(&mut self, half: Statement) {
+        self.reader.take(half);
     }
 
     /// 1-based number of the last row; the header and blank lines are not counted. The number of rows

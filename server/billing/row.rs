@@ -9,6 +9,7 @@ use super::charge::Charge;
 use super::date_order::{DateColumns, DateOrder};
 use super::refusal::shown;
 use super::rows::Record;
+use super::statement::Statement;
 use super::value::{self, TimeColumn};
 use crate::money::Decimal;
 use crate::period::ChargePeriod;
@@ -35,6 +36,14 @@ pub trait ReadRow {
 
     /// The columns that [`Self::key`] reads. Most rows hold in them what another row held, and that is read once.
     fn key_columns(&self) -> &[usize];
+
+    /// Which costs the rows so far state.
+    fn statement(&self) -> Statement {
+        Statement::Whole
+    }
+
+    /// Takes only these costs from the rows that follow.
+    fn take(&mut self, _half: Statement) {}
 
     /// Fills what the cleared `charge` has of its own: all but its key and tags.
     ///

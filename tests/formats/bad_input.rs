@@ -127,7 +127,7 @@ fn what_is_no_billing_export_is_refused_by_name() {
         is_refused(format!("{azure}\n").into_bytes(), "a price list");
     }
     let azure = "Date,MeterId,MeterName,Quantity,EffectivePrice,UnitPrice,CostInBillingCurrency\n";
-    is_refused(azure.into(), "an Azure cost and usage export");
+    is_refused(azure.into(), "Azure cost and usage details without the column MeterCategory");
 }
 
 #[test]
@@ -410,7 +410,9 @@ fn a_format_can_be_named() {
             .to_string()
             .contains("FOCUS cost and usage without the columns BilledCost")
     );
-    assert!(named("xlsx").err().unwrap().to_string().contains("one of aws-cur-2, aws-cur, focus"));
+    assert!(
+        named("xlsx").err().unwrap().to_string().contains("one of aws-cur-2, aws-cur, azure-usage, focus")
+    );
 }
 
 #[test]

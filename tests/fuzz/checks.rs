@@ -110,6 +110,10 @@ pub fn focus(bytes: &[u8]) {
     walk(bytes, Some("focus"));
 }
 
+pub fn azure(bytes: &[u8]) {
+    walk(bytes, Some("azure-usage"));
+}
+
 pub fn aws_cur(bytes: &[u8]) {
     walk(bytes, None);
 }

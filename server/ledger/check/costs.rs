@@ -10,8 +10,10 @@ use serde_json::value::RawValue;
 use super::parquet_costs;
 use crate::money::Decimal;
 
-/// The columns that hold what was billed, in letters and digits only.
-const COST_COLUMNS: [&str; 2] = ["lineitemunblendedcost", "billedcost"];
+/// The columns that hold what was billed, in letters and digits only; where a file has several, the first of these. The last
+/// three are Azure's.
+const COST_COLUMNS: [&str; 5] =
+    ["lineitemunblendedcost", "billedcost", "costinbillingcurrency", "cost", "pretaxcost"];
 
 /// The cost column of a file.
 pub(super) enum Costs<R: Read> {
@@ -39,7 +41,7 @@ impl<R: Read + Seek + Send + 'static> Costs<R> {
         content.by_ref().take(4).read_to_end(&mut magic)?;
         content.rewind()?;
         if magic == b"PAR1" {
-            return Ok(Self::Parquet(parquet_costs::Column::open(content, is_cost)?, String::new()));
+            return Ok(Self::Parquet(parquet_costs::Column::open(content, column_of)?, String::new()));
         }
         let mut content = BufReader::with_capacity(1 << 20, content);
         if content.fill_buf()?.starts_with(b"\xef\xbb\xbf") {
@@ -99,7 +101,7 @@ impl<R: Read> Table<R> {
             .from_reader(content);
         let mut record = csv::ByteRecord::new();
         let is_empty = !reader.read_byte_record(&mut record)?;
-        let column = record.iter().position(is_cost);
+        let column = column_of(&record.iter().collect::<Vec<_>>());
         if column.is_none() && !is_empty {
             return Err(io::Error::other("the original has no cost column"));
         }
@@ -167,8 +169,16 @@ impl<R: Read> Read for Elements<R> {
 
 /// What an object holds where it says what was billed; nothing where it does not say it.
 fn cost_of(object: &Object) -> String {
-    let cost = object.iter().find(|(name, _)| is_cost(name.as_bytes()));
+    let rank = |name: &str| rank(name.as_bytes());
+    let cost =
+        object.iter().filter_map(|(name, value)| Some((rank(name)?, value))).min_by_key(|(rank, _)| *rank);
     cost.map_or_else(String::new, |(_, value)| value.get().trim_matches('"').to_owned())
+}
+
+/// Where the cost column is among names.
+fn column_of(names: &[&[u8]]) -> Option<usize> {
+    let ranked = names.iter().enumerate().filter_map(|(at, name)| Some((rank(name)?, at)));
+    ranked.min().map(|(_, at)| at)
 }
 
 /// A cell of the cost column.
@@ -181,7 +191,17 @@ impl Cost<'_> {
 }
 
 fn is_cost(name: &[u8]) -> bool {
-    COST_COLUMNS.contains(&letters(name).as_str())
+    rank(name).is_some()
+}
+
+/// Which of the columns a name is. A translated one has Azure's own in parentheses behind it.
+fn rank(name: &[u8]) -> Option<usize> {
+    let name = name
+        .trim_ascii()
+        .strip_suffix(b")")
+        .map_or(name, |name| name.iter().rposition(|byte| *byte == b'(').map_or(name, |at| &name[at..]));
+    let name = letters(name);
+    COST_COLUMNS.iter().position(|column| *column == name)
 }
 
 fn letters(name: &[u8]) -> String {

@@ -14,16 +14,17 @@ use parquet::schema::types::Type;
 pub(super) struct Column(RowIter<'static>);
 
 impl Column {
-    /// The first column whose name is wanted.
+    /// The column that `choose` picks among the names of all.
     pub fn open<R: Read + Seek + Send + 'static>(
         mut content: R,
-        is_wanted: fn(&[u8]) -> bool,
+        choose: impl Fn(&[&[u8]]) -> Option<usize>,
     ) -> io::Result<Self> {
         let length = content.seek(SeekFrom::End(0))?;
         let file = Chunks { content: Arc::new(Mutex::new(content)), length };
         let reader = SerializedFileReader::new(file).map_err(io::Error::other)?;
         let schema = reader.metadata().file_metadata().schema();
-        let wanted = schema.get_fields().iter().find(|field| is_wanted(field.name().as_bytes()));
+        let names: Vec<&[u8]> = schema.get_fields().iter().map(|field| field.name().as_bytes()).collect();
+        let wanted = choose(&names).and_then(|at| schema.get_fields().get(at));
         let wanted = wanted.ok_or_else(|| io::Error::other("the original has no cost column"))?;
         let projection = Type::group_type_builder(schema.name()).with_fields(vec![wanted.clone()]).build();
         let rows = projection
