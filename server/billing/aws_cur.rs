@@ -31,8 +31,8 @@ impl Format for AwsCur {
         aws::MANDATORY
     }
 
-    fn billed_columns(&self) -> &'static [&'static str] {
-        &["lineitemunblendedcost"]
+    fn billed_columns(&self) -> &'static [&'static [&'static str]] {
+        &[&["lineitemunblendedcost"]]
     }
 
     fn columns(&self, header: &Header) -> Columns {

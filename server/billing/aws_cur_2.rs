@@ -47,8 +47,8 @@ impl Format for AwsCur2 {
         header.names().iter().all(|name| !name.contains('/'))
     }
 
-    fn billed_columns(&self) -> &'static [&'static str] {
-        &["lineitemunblendedcost"]
+    fn billed_columns(&self) -> &'static [&'static [&'static str]] {
+        &[&["lineitemunblendedcost"]]
     }
 
     fn columns(&self, header: &Header) -> Columns {

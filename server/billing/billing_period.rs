@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use chrono::{DateTime, Datelike as _, TimeDelta, Utc};
 
-use super::date_order::DateColumns;
+use super::date_order::{DateColumns, DateOrder};
 use super::row::{Column, Problem, Row};
 use super::value::TimeColumn;
 use crate::period::BillingMonth;
@@ -31,19 +31,30 @@ pub(super) fn month_of_usage(
 pub(super) struct BillingPeriod {
     start: Column,
     end: Column,
+    /// Whether the end is the last day and not the one behind it.
+    ends_with_last_day: bool,
     times: [TimeColumn; 2],
     last: Option<(DateTime<Utc>, Option<DateTime<Utc>>, BillingMonth)>,
 }
 
 impl BillingPeriod {
     pub fn new(start: Column, end: Column) -> Self {
-        Self { start, end, times: Default::default(), last: None }
+        Self { start, end, ends_with_last_day: false, times: Default::default(), last: None }
+    }
+
+    /// Of a provider that names the last day of a period.
+    pub fn with_last_day(start: Column, last: Column) -> Self {
+        Self { ends_with_last_day: true, ..Self::new(start, last) }
     }
 
     /// Its columns of dates, and the others of a file.
     pub fn dates(&self, others: [Column; 2]) -> DateColumns {
         let columns = [self.start, self.end].into_iter().chain(others).flatten();
-        DateColumns { columns: columns.collect(), billing_period: self.start.zip(self.end) }
+        DateColumns {
+            columns: columns.collect(),
+            billing_period: self.start.zip(self.end),
+            usual: DateOrder::Undecided,
+        }
     }
 
     /// The month that most of the row's period lies in. Without an end, or with one before the start, the
@@ -52,6 +63,8 @@ impl BillingPeriod {
         let [start, end] = &mut self.times;
         let start = row.time(self.start, start)?;
         let end = if self.end.is_some() { row.time(self.end, end).ok() } else { None };
+        let behind = TimeDelta::days(i64::from(self.ends_with_last_day));
+        let end = end.and_then(|end| end.checked_add_signed(behind));
         if let Some((known_start, known_end, month)) = self.last
             && (known_start, known_end) == (start, end)
         {
@@ -73,5 +86,14 @@ impl BillingPeriod {
         let month = BillingMonth::of_period(start, end);
         self.last = Some((start, end, month));
         Ok(month)
+    }
+}
+
+/// The month of a time in a column, for rows that state no billing period.
+pub(super) fn month_of(row: &Row<'_>, column: Column, time: DateTime<Utc>) -> Result<BillingMonth, Problem> {
+    if YEARS.contains(&time.year()) {
+        Ok(BillingMonth::of(time.date_naive()))
+    } else {
+        Err(row.problem(column, "a day of the years 2000 to 2100"))
     }
 }

@@ -1,5 +1,6 @@
 //! Dates with slashes: which of the first two numbers is the month. Spreadsheets write both orders, so a file is read in
-//! the order that its own rows prove, and one in which nothing proves either is refused.
+//! the order that its own rows prove. One in which nothing proves either is read as its provider writes them, or refused where
+//! the provider is not known to write one of them.
 
 use chrono::{Days, Months, NaiveDate};
 
@@ -25,6 +26,8 @@ pub(super) enum DateOrder {
 pub struct DateColumns {
     pub columns: Vec<usize>,
     pub billing_period: Option<(usize, usize)>,
+    /// The order that the provider writes, for files in which nothing proves either.
+    pub(super) usual: DateOrder,
 }
 
 /// A date between slashes, before it is known what its numbers are.
@@ -81,7 +84,7 @@ pub(super) fn decide(content: Content, header: &Header, dates: &DateColumns) -> 
             found.look_at(&record, rows.row(), dates);
         }
     }
-    found.order(header)
+    found.order(header, dates.usual)
 }
 
 /// What the rows so far prove.
@@ -138,7 +141,7 @@ impl Evidence {
         });
     }
 
-    fn order(self, header: &Header) -> Result<DateOrder, Refusal> {
+    fn order(self, header: &Header, usual: DateOrder) -> Result<DateOrder, Refusal> {
         let name = |cell: &Cell| header.name(cell.column).to_owned();
         match (self.day_first, self.month_first, self.open) {
             (Some(day), Some(month), _) => Err(Refusal::new(
@@ -153,6 +156,7 @@ impl Evidence {
             (Some(_), None, _) => Ok(DateOrder::DayFirst),
             // Without any of them all dates are the same in both orders.
             (None, Some(_), _) | (None, None, None) => Ok(DateOrder::MonthFirst),
+            (None, None, Some(_)) if usual != DateOrder::Undecided => Ok(usual),
             (None, None, Some((cell, date))) => {
                 let read = |order| {
                     date.date(order).map(|day| day.format("%B %-d, %Y").to_string()).unwrap_or_default()

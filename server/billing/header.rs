@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 /// The column names of a file. Looked up by their letters and digits alone, in lower case and without
-/// `x_`, so that `lineItem/UnblendedCost`, `line_item_unblended_cost` and `LineItem/unblendedcost` are one.
+/// `x_`, so that `lineItem/UnblendedCost`, `line_item_unblended_cost` and `LineItem/unblendedcost` are one. Of a translated name
+/// with the original in parentheses, as Azure writes it (`Ressourcengruppe (ResourceGroup)`), the original is found, too.
 pub struct Header {
     names: Vec<String>,
     plain: HashMap<String, usize>,
@@ -31,6 +32,12 @@ impl Header {
                 Entry::Vacant(place) => {
                     place.insert(column);
                 }
+            }
+        }
+        // Behind all others, since no name that a file writes is to be hidden by a part of another.
+        for (column, name) in names.iter().enumerate() {
+            if let Some(original) = in_parentheses(name) {
+                plain.entry(key_of(original).0).or_insert(column);
             }
         }
         let met = names.len();
@@ -134,6 +141,12 @@ pub(super) fn key_of(name: &str) -> (String, bool) {
         _ => (name, false),
     };
     (name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect(), is_custom)
+}
+
+/// What the last parentheses of a name hold, where it ends with them.
+pub(super) fn in_parentheses(name: &str) -> Option<&str> {
+    let (_, inner) = name.trim_end().strip_suffix(')')?.rsplit_once('(')?;
+    inner.chars().any(char::is_alphanumeric).then_some(inner)
 }
 
 /// What a reader made of a header; shown on the import's page.

@@ -1,5 +1,5 @@
 //! What a map in a cell says about a machine, remembered from row to row: CUR 2.0's `product`, FOCUS'
-//! `SkuPriceDetails`. Few distinct ones fill a file, and reading JSON is the dearest part of a row.
+//! `SkuPriceDetails`, Azure's `AdditionalInfo`. Few distinct ones fill a file, and reading JSON is the dearest part of a row.
 
 use super::json;
 use super::row::{Column, Row};

@@ -1,15 +1,16 @@
-//! Manifests of AWS exports, legacy and CUR 2.0: which data files make up one delivery of one billing period.
+//! Manifests of AWS exports, legacy and CUR 2.0, and of Azure's: which data files make up one delivery of one billing period.
 //!
 //! A legacy report lists `reportKeys`; only those of the manifest directly below the period folder count,
 //! which AWS rewrites with every delivery. Data Exports list `dataFiles` (or the older `files`), as
-//! `s3://bucket/key`. Whatever it lists is matched to files at hand by the end of its key, for a
+//! `s3://bucket/key`. Azure's list `blobs` with the rows of each, and say in `exportConfig` whether they hold actual or
+//! amortized cost, which their columns do not. Whatever it lists is matched to files at hand by the end of its key, for a
 //! bucket is copied in many ways.
 
 use std::collections::HashSet;
 
 use serde::Deserialize;
 
-use super::Refusal;
+use super::{Refusal, Statement};
 
 /// The largest manifest that is read. One of a thousand files and a thousand columns has 200 kB.
 pub const MAX_MANIFEST: usize = 16 << 20;
@@ -24,6 +25,10 @@ const MAX_KEY: usize = 1024;
 pub struct Manifest {
     /// Keys of the data files, without the bucket, in order.
     pub files: Vec<String>,
+    /// The rows of each, where it counts them.
+    pub rows: Vec<Option<u64>>,
+    /// Which costs the files state, where it says so.
+    pub statement: Option<Statement>,
 }
 
 impl Manifest {
@@ -35,7 +40,8 @@ impl Manifest {
             && (has(b"\"reportKeys\"")
                 || has(b"\"dataFiles\"")
                 || (has(b"\"assemblyId\"") && has(b"\"columns\""))
-                || (has(b"\"executionId\"") && has(b"\"exportName\"")))
+                || (has(b"\"executionId\"") && has(b"\"exportName\""))
+                || (has(b"\"manifestVersion\"") && (has(b"\"blobs\"") || has(b"\"exportConfig\""))))
     }
 
     /// Reads a manifest.
@@ -43,21 +49,21 @@ impl Manifest {
     /// # Errors
     /// A [`Refusal`] where it is none, or names no data file.
     pub fn parse(bytes: &[u8]) -> Result<Self, Refusal> {
-        const EXPECTED: &str = "the manifest of an AWS cost and usage report or data export";
+        const EXPECTED: &str = "the manifest of an export of AWS or Azure";
         if bytes.len() > MAX_MANIFEST {
             return Err(Refusal::new(format!("a manifest of {} bytes", bytes.len()), EXPECTED));
         }
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let written: Written = serde_json::from_slice(bytes)
             .map_err(|error| Refusal::new(format!("a manifest that cannot be read ({error})"), EXPECTED))?;
-        let files: Vec<String> = [written.report_keys, written.data_files, written.files]
+        let statement = written.export_config.and_then(|config| config.statement());
+        let listed = [written.report_keys, written.data_files, written.files, written.blobs];
+        let listed = listed.into_iter().flatten().find(|files| !files.is_empty()).unwrap_or_default();
+        let (files, rows): (Vec<String>, Vec<Option<u64>>) = listed
             .into_iter()
-            .flatten()
-            .find(|files| !files.is_empty())
-            .unwrap_or_default()
-            .into_iter()
-            .map(|file| without_bucket(&file.into_key()).to_owned())
-            .collect();
+            .map(WrittenFile::into_key_and_rows)
+            .map(|(key, rows)| (without_bucket(&key).to_owned(), rows))
+            .unzip();
         if files.is_empty() {
             return Err(Refusal::new("a manifest that names no data file", EXPECTED));
         }
@@ -81,7 +87,7 @@ impl Manifest {
         if let Some(key) = files.iter().find(|key| key.split(['/', '\\']).any(|part| part == "..")) {
             return Err(Refusal::new(format!("a manifest with the key {key}, which climbs out"), EXPECTED));
         }
-        Ok(Self { files })
+        Ok(Self { files, rows, statement })
     }
 
     /// Where a data file may lie, seen from the folder of the manifest, the most likely first: the end of
@@ -136,13 +142,32 @@ fn without_bucket(key: &str) -> &str {
     }
 }
 
-/// A manifest as written; both generations at once.
+/// A manifest as written; all kinds at once.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Written {
     report_keys: Option<Vec<WrittenFile>>,
     data_files: Option<Vec<WrittenFile>>,
     files: Option<Vec<WrittenFile>>,
+    blobs: Option<Vec<WrittenFile>>,
+    export_config: Option<ExportConfig>,
+}
+
+#[derive(Deserialize)]
+struct ExportConfig {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+}
+
+impl ExportConfig {
+    /// Azure's ExportType. `Usage` is what `ActualCost` was called before.
+    fn statement(&self) -> Option<Statement> {
+        match self.kind.as_deref()?.to_ascii_lowercase().as_str() {
+            "actualcost" | "usage" => Some(Statement::Billed),
+            "amortizedcost" => Some(Statement::Effective),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -151,15 +176,17 @@ enum WrittenFile {
     Key(String),
     #[serde(rename_all = "camelCase")]
     Parts {
-        #[serde(alias = "path", alias = "file_path", alias = "filePath")]
+        #[serde(alias = "path", alias = "file_path", alias = "filePath", alias = "blobName")]
         key: String,
+        data_row_count: Option<u64>,
     },
 }
 
 impl WrittenFile {
-    fn into_key(self) -> String {
+    fn into_key_and_rows(self) -> (String, Option<u64>) {
         match self {
-            Self::Key(key) | Self::Parts { key } => key,
+            Self::Key(key) => (key, None),
+            Self::Parts { key, data_row_count } => (key, data_row_count),
         }
     }
 }
@@ -190,6 +217,29 @@ mod tests {
         )
         .unwrap();
         assert_eq!(manifest.files, ["p/cur2/data/BILLING_PERIOD=2026-08/cur2-00001.csv.gz"]);
+    }
+
+    #[test]
+    fn it_reads_a_manifest_of_azure_and_which_cost_its_files_state() {
+        for (kind, statement) in [
+            ("ActualCost", Some(Statement::Billed)),
+            ("Usage", Some(Statement::Billed)),
+            ("AmortizedCost", Some(Statement::Effective)),
+            ("FocusCost", None),
+        ] {
+            let text = format!(
+                r#"{{"manifestVersion": "2024-04-01", "blobCount": 2, "dataRowCount": 30,
+                    "exportConfig": {{"exportName": "daily", "type": "{kind}", "dataVersion": "2021-10-01"}},
+                    "blobs": [
+                        {{"blobName": "cost/daily/20260901-20260930/r/part_0_0001.csv", "byteCount": 9, "dataRowCount": 20}},
+                        {{"blobName": "cost/daily/20260901-20260930/r/part_1_0001.csv", "byteCount": 9}}
+                    ]}}"#
+            );
+            assert!(Manifest::recognizes(text.as_bytes()));
+            let manifest = Manifest::parse(text.as_bytes()).unwrap();
+            assert_eq!(manifest.files[1], "cost/daily/20260901-20260930/r/part_1_0001.csv");
+            assert_eq!((manifest.rows, manifest.statement), (vec![Some(20), None], statement), "{kind}");
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod account_id;
 mod aws;
 mod aws_cur;
 mod aws_cur_2;
+mod azure;
 mod billing_period;
 mod charge;
 mod container;
@@ -34,6 +35,7 @@ mod reread;
 mod row;
 mod rows;
 mod spelling;
+mod statement;
 mod value;
 
 use std::borrow::Cow;
@@ -54,6 +56,7 @@ pub use refusal::{Refusal, RefusalKind, Rejection, Remark};
 pub use row::{Outcome, ReadRow, Row};
 pub use rows::START;
 pub use spelling::{normalized, normalized_key};
+pub use statement::Statement;
 
 use container::Unpacking;
 use date_order::{DateOrder, Slashed};
@@ -62,8 +65,14 @@ use row::{Problem, Remarks};
 use rows::{Broken, Opened, Rows};
 
 /// Every export format that is read, the more particular first.
-pub static FORMATS: &[&dyn Format] =
-    &[&aws_cur_2::AwsCur2, &aws_cur::AwsCur, &google::GoogleBilling, &oracle::OciCost, &focus::Focus];
+pub static FORMATS: &[&dyn Format] = &[
+    &aws_cur_2::AwsCur2,
+        &aws_cur::AwsCur,
+        &google::GoogleBilling,
+        &azure::AzureUsage,
+        &oracle::OciCost,
+        &focus::Focus,
+    ];
 
 /// One kind of billing export.
 pub trait Format: Sync {
@@ -100,9 +109,9 @@ pub trait Format: Sync {
         Vec::new()
     }
 
-    /// The columns whose amounts add up to what a row is billed, as [`Header::find`] wants them. For whoever checks the reader:
-    /// in a cell that is a list, each `amount` counts.
-    fn billed_columns(&self) -> &'static [&'static str];
+    /// The columns whose amounts add up to what a row is billed, each as [`Header::find_any`] wants it. For whoever checks the
+    /// reader: in a cell that is a list, each `amount` counts.
+    fn billed_columns(&self) -> &'static [&'static [&'static str]];
 
     /// How deliveries of files with this header add up.
     fn accumulation(&self, _header: &Header) -> Accumulation {
@@ -312,6 +321,17 @@ impl Export {
     /// Oddities of the rows so far that harm no figure; complete at the end.
     pub fn remarks(&self) -> &[Remark] {
         self.remarks.list()
+    }
+
+    /// Which costs of its month the file states, as far as the rows so far tell; final at the end.
+    pub fn statement(&self) -> Statement {
+        self.reader.statement()
+    }
+
+    /// Takes only the costs that this half of a month states from the rows, where the other half is read out of another file.
+    /// Before the first row.
+    pub fn take(&mut self, half: Statement) {
+        self.reader.take(half);
     }
 
     /// 1-based number of the last row; the header and blank lines are not counted. The number of rows

@@ -5,7 +5,8 @@ use super::Refusal;
 use super::header::Header;
 
 const FOCUS_COST: &str = "the FOCUS Cost and Usage dataset, which has ChargePeriodStart";
-const NOT_YET: &str = "an AWS CUR, a CUR 2.0 or a FOCUS export; this format is not supported yet";
+const NOT_YET: &str =
+    "an AWS CUR, a CUR 2.0, Azure cost and usage details or a FOCUS export; this format is not supported yet";
 const A_BILL: &str = "a billing export as CSV, JSON or Parquet";
 
 /// Refuses JSON that is known to be no cost, by the keys at its beginning.
@@ -60,7 +61,8 @@ static JSON: &[JsonKind] = &[
     JsonKind {
         keys: &[&["manifestVersion", "blobs"], &["manifestVersion", "exportConfig"]],
         found: "the manifest of an Azure export, not its data",
-        expected: "the CSV files that it names",
+        expected: "its data files: upload them together with the manifest, or import the manifest where \
+                   they lie beside it",
     },
     JsonKind {
         keys: &[&["status", "resultType"], &["status", "errorType"]],
@@ -146,23 +148,6 @@ static HEADERS: &[HeaderKind] = &[
         is: |h| mentions(h, &["recommendation", "estimatedmonthlysavings"]),
         found: "recommendations: what could be saved, not what was spent",
         expected: A_BILL,
-    },
-    HeaderKind {
-        is: |h| {
-            any(h, &["metername", "metersubcategory", "metercategory", "meterid"])
-                && any(h, &["costinbillingcurrency", "pretaxcost", "cost", "quantity", "usagequantity"])
-        },
-        found: "an Azure cost and usage export",
-        expected: NOT_YET,
-    },
-    HeaderKind {
-        is: |h| {
-            let originals = ["(metersubcategory)", "(pretaxcost)", "(costinbillingcurrency)"];
-            let is_translated = |name: &str| originals.iter().any(|original| name.ends_with(original));
-            h.names().iter().any(|name| is_translated(&name.to_lowercase()))
-        },
-        found: "an Azure cost and usage export with translated headers",
-        expected: NOT_YET,
     },
     HeaderKind {
         is: |h| h.has("groupdescription") && all(h, &["product", "hours", "projectname"]),

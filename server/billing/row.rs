@@ -9,6 +9,7 @@ use super::charge::Charge;
 use super::date_order::{DateColumns, DateOrder};
 use super::refusal::shown;
 use super::rows::Record;
+use super::statement::Statement;
 use super::value::{self, TimeColumn};
 use crate::money::Decimal;
 use crate::period::ChargePeriod;
@@ -44,6 +45,14 @@ pub trait ReadRow {
 
     /// Notes what a row says of others, at the first look or a later one. Of rows that cannot be read, nothing.
     fn learn(&mut self, _row: Row<'_>, _look: usize) {}
+
+    /// Which costs the rows so far state.
+    fn statement(&self) -> Statement {
+        Statement::Whole
+    }
+
+    /// Takes only these costs from the rows that follow.
+    fn take(&mut self, _half: Statement) {}
 
     /// Fills what the cleared `charge` has of its own: all but its key and tags. What its key follows from beside
     /// [`Self::key_columns`] it adds to [`Charge::key_cells`].

@@ -285,7 +285,7 @@ async fn upload(
     for File { name, bytes } in files {
         let path = folder.path().join(&name);
         std::fs::write(&path, bytes).context("the demonstration's files cannot be written")?;
-        sources.push(Source { name, path });
+        sources.push(Source::new(name, path));
     }
     let import = Import {
         deliveries: ledger::gather(sources, LookIn::Given),

@@ -35,8 +35,7 @@ pub struct Arguments {
 }
 
 pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done> {
-    let files =
-        arguments.files.iter().map(|path| Source { name: path.display().to_string(), path: path.clone() });
+    let files = arguments.files.iter().map(|path| Source::new(path.display().to_string(), path));
     let deliveries = ledger::gather(files.collect(), LookIn::Folders);
     let decision = match (arguments.replace, arguments.add) {
         (true, _) => Some(Decision::Replace),

@@ -51,7 +51,7 @@ pub struct Incoming {
 
 impl Incoming {
     fn source(&self) -> Source {
-        Source { name: self.name.clone(), path: self.path.clone() }
+        Source::new(&self.name, &self.path)
     }
 }
 

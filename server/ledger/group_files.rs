@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::billing::Manifest;
 
 use super::Source;
+use super::loaded::Stated;
 
 /// What is to become one delivery.
 #[derive(Clone, Debug)]
@@ -89,7 +90,8 @@ fn follow(
     let matched = parsed.matching(&names);
     let mut sources = Vec::new();
     let mut absent = Vec::new();
-    for (key, found) in parsed.files.iter().zip(&matched) {
+    for ((key, rows), found) in parsed.files.iter().zip(&parsed.rows).zip(&matched) {
+        let stated = Stated { rows: *rows, statement: parsed.statement };
         let on_disk = || match look_in {
             LookIn::Given => None,
             LookIn::Folders => find_beside(&manifest.path, key),
@@ -97,10 +99,12 @@ fn follow(
         match found {
             Some(place) => {
                 taken.insert(*place);
-                sources.push(data[*place].clone());
+                sources.push(Source { stated, ..data[*place].clone() });
             }
             None => match on_disk() {
-                Some(path) => sources.push(Source { name: path.display().to_string(), path }),
+                Some(path) => {
+                    sources.push(Source { stated, ..Source::new(path.display().to_string(), path) })
+                }
                 None => absent.push(key.as_str()),
             },
         }

@@ -210,7 +210,7 @@ async fn cancel(db: &mut PgConnection, outcome: Outcome, by: &str) -> sqlx::Resu
         Outcome::Loaded { delivery_id, loaded } => (delivery_id, loaded),
     };
     let files: Vec<Source> =
-        loaded.files.iter().map(|file| Source { name: file.name.clone(), path: PathBuf::new() }).collect();
+        loaded.files.iter().map(|file| Source::new(&file.name, PathBuf::new())).collect();
     let report = cancelled(&files, Some(delivery_id), by);
     delivery::discard(db, delivery_id, Ended::Cancelled, report.message.as_deref().unwrap_or_default())
         .await?;

@@ -252,6 +252,7 @@ impl ReadTask {
                 (file_no as i16, as_format),
                 &self.progress,
             )?;
+            check_rows(source, export.row())?;
             if file_no + 1 == self.sources.len() {
                 reader.check_rejected().map_err(|error| ended(source, error))?;
             }
@@ -266,14 +267,26 @@ impl ReadTask {
             files.push(file.map_err(|error| file_error(source, error))?);
         }
         let (Some((format, columns)), Some(last)) = (opened, self.sources.last()) else {
-            return Err(file_error(
-                &Source { name: "import".into(), path: PathBuf::new() },
-                io::Error::other("no file"),
-            )
-            .into());
+            return Err(
+                file_error(&Source::new("import", PathBuf::new()), io::Error::other("no file")).into()
+            );
         };
         let reading = reader.finish().map_err(|error| ended(last, error))?;
         Ok(Loaded { reading, format, files, slice, columns, remarks })
+    }
+}
+
+/// Refuses a file that has other rows than its manifest counts: one of the two is of another run.
+fn check_rows(source: &Source, rows: u64) -> Result<(), LoadError> {
+    match source.stated.rows {
+        Some(stated) if stated != rows => Err(LoadError::Refused(
+            Refusal::new(
+                format!("{rows} rows, where the manifest counts {stated}"),
+                "the files of one run: download them again together with their manifest",
+            )
+            .of(&source.name),
+        )),
+        _ => Ok(()),
     }
 }
 

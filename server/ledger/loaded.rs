@@ -4,13 +4,28 @@ use std::path::PathBuf;
 
 use super::original::Sha256;
 use super::read::Reading;
-use crate::billing::{Columns, Format};
+use crate::billing::{Columns, Format, Statement};
 
 /// A file to import: what people call it, and where its bytes are.
 #[derive(Clone, Debug, Default)]
 pub struct Source {
     pub name: String,
     pub path: PathBuf,
+    pub stated: Stated,
+}
+
+/// What a manifest says of a file.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stated {
+    pub rows: Option<u64>,
+    pub statement: Option<Statement>,
+}
+
+impl Source {
+    /// A file of which no manifest says anything.
+    pub fn new(name: impl Into<String>, path: impl Into<PathBuf>) -> Self {
+        Self { name: name.into(), path: path.into(), stated: Stated::default() }
+    }
 }
 
 /// What was loaded under a delivery.

@@ -294,7 +294,7 @@ impl Task {
         let mut reader = reader(sink, self.delivery_id, noisy_tags, known, &self.progress)?;
         let (mut source, mut brought) = (Source::default(), Vec::new());
         for (file_no, file) in self.files.iter().enumerate() {
-            source = Source { name: file.name.clone(), path: file.uploaded.clone().unwrap_or_default() };
+            source = Source::new(&file.name, file.uploaded.clone().unwrap_or_default());
             let (file_no, format) = (file_no as i16, self.format.as_deref());
             if file.uploaded.is_some() {
                 let (export, original) =

@@ -127,7 +127,7 @@ fn what_is_no_billing_export_is_refused_by_name() {
         is_refused(format!("{azure}\n").into_bytes(), "a price list");
     }
     let azure = "Date,MeterId,MeterName,Quantity,EffectivePrice,UnitPrice,CostInBillingCurrency\n";
-    is_refused(azure.into(), "an Azure cost and usage export");
+    is_refused(azure.into(), "Azure cost and usage details without the column MeterCategory");
 }
 
 #[test]
@@ -415,7 +415,7 @@ fn a_format_can_be_named() {
             .err()
             .unwrap()
             .to_string()
-            .contains("one of aws-cur-2, aws-cur, gcp-billing, oci-cost, focus")
+            .contains("one of aws-cur-2, aws-cur, gcp-billing, azure-usage, oci-cost, focus")
     );
 }
 

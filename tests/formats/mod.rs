@@ -4,10 +4,11 @@ use std::fs::File;
 use std::io::Cursor;
 use std::path::Path;
 
-use gpuledger::billing::{self, Charge, Export, Refusal, Rejection, Step};
+use gpuledger::billing::{self, Charge, Export, Refusal, Rejection, Statement, Step};
 use gpuledger::money::Decimal;
 
 mod anything;
+mod azure;
 mod bad_input;
 mod focus_publishers;
 mod golden;
@@ -30,6 +31,7 @@ struct Reading {
     rejected: Vec<Rejection>,
     skipped: Vec<&'static str>,
     remarks: Vec<String>,
+    statement: Statement,
 }
 
 impl Reading {
@@ -76,6 +78,7 @@ fn read(mut export: Export) -> Result<Reading, Refusal> {
         }
     }
     reading.rows = export.row();
+    reading.statement = export.statement();
     reading.remarks = export.remarks().iter().map(ToString::to_string).collect();
     let steps = reading.charges.len() + reading.rejected.len() + reading.skipped.len();
     assert_eq!(reading.rows + reading.further, steps as u64, "every row is a charge, rejected or skipped");

@@ -21,9 +21,11 @@ enum Verdict {
         list: Option<&'static str>,
     },
     Refused(&'static str),
+    /// Its only row is no charge.
+    Rejected(&'static str),
 }
 
-use Verdict::Refused;
+use Verdict::{Refused, Rejected};
 
 const fn imports(format: &'static str, rows: u64, billed: &'static str) -> Verdict {
     Verdict::Imports { format, rows, skipped: 0, billed, effective: None, list: None }
@@ -118,19 +120,29 @@ const VERDICTS: &[(&str, Verdict)] = &[
     ("focus-spec-1.2-examples/virtual_currency_pricing_model_b3.csv", states(3, "0", "495", "1230")),
     ("focus-validator/all_pass_0.5.csv", imports("focus", 2, "1.1")),
     ("focus-validator/sample.parquet", Refused("(InvoiceIssuer, ResourceID, ChargeType)")),
-    ("azure-actual/koku-azure_version_2.csv", Refused("an Azure cost and usage export")),
+    ("azure-actual/koku-azure_version_2.csv", imports("azure-usage", 5, "19.998413754")),
     (
         "azure-actual/koku-costreport_a243c6f2-199f-4074-9a2c-40e671cf1584.csv",
-        Refused("an Azure cost and usage export"),
+        imports("azure-usage", 3, "0.00011016"),
     ),
     ("azure-actual/koku-manifest.json", Refused("the manifest of an Azure export")),
-    ("azure-ea/EA_ActualCost_Small.csv", Refused("an Azure cost and usage export")),
-    ("azure-ea/EA_NoRows.csv", Refused("an Azure cost and usage export")),
+    ("azure-ea/EA_ActualCost_Small.csv", imports("azure-usage", 11, "8.5450077867419368")),
+    ("azure-ea/EA_AmortizedCost_Small.csv", imports("azure-usage", 28, "16.2969321366366446274854190000")),
+    ("azure-ea/EA_NoRows.csv", imports("azure-usage", 0, "0")),
+    ("azure-headers-opencost/headersets-Enterprise.csv", imports("azure-usage", 1, "0")),
+    ("azure-headers-opencost/headersets-German.csv", imports("azure-usage", 1, "0.075")),
+    ("azure-headers-opencost/headersets-PayAsYouGo.csv", imports("azure-usage", 1, "0.075")),
+    ("azure-headers-opencost/values-VirtualMachine.csv", imports("azure-usage", 1, "4")),
+    ("azure-headers-opencost/headersets-BOM.csv", Rejected("row 1, column PreTaxCost: found nothing")),
     (
-        "azure-headers-opencost/headersets-German.csv",
-        Refused("an Azure cost and usage export with translated headers"),
+        "nise-azure/costreport_39245c05-53ec-4d2e-8570-1838210209b2.csv",
+        imports("azure-usage", 155, "20816.961456667819186882"),
     ),
-    ("azure-headers-opencost/headersets-BOM.csv", Refused("an Azure cost and usage export")),
+    ("nise-azure/costreport_b4728d43-f262-4b27-ac6e-3de436d299a3.csv", imports("azure-usage", 0, "0")),
+    (
+        "nise-azure/costreport_dbff1bba-8c84-42c6-a491-9db0105eea2d.csv",
+        imports("azure-usage", 150, "20146.6754068100359938343"),
+    ),
     ("gcp-csv/koku-202011_2020-11-08_2020-11-11.csv", imports("gcp-billing", 25, "0")),
     (
         "nise-gcp/202608_de67dde3-a17a-4c20-9afa-09b25dba6f9e_2026-08-01_2026-08-12.csv",
@@ -187,11 +199,16 @@ fn every_file_meets_with_its_verdict() {
                     assert_eq!(reading.list(), is(list), "{name}: list");
                 }
             }
+            (Rejected(reason), Ok(reading)) => {
+                let said: Vec<String> = reading.rejected.iter().map(ToString::to_string).collect();
+                assert!(said.len() == 1 && said[0].starts_with(reason), "{name}: {said:?}");
+                assert_eq!(reading.rows, 1, "{name}");
+            }
             (Refused(reason), Err(refusal)) => {
                 assert!(refusal.to_string().contains(reason), "{name}: {refusal}");
             }
             (Refused(_), Ok(_)) => panic!("{name} was read as cost"),
-            (Verdict::Imports { .. }, Err(refusal)) => panic!("{refusal}"),
+            (Verdict::Imports { .. } | Rejected(_), Err(refusal)) => panic!("{refusal}"),
         }
         read += 1;
     }
@@ -208,7 +225,7 @@ fn no_file_is_forgotten() {
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| {
-            ["aws", "nise-aws", "focus", "gcp", "nise-gcp", "oci", "nise-oci"].iter().any(|prefix| {
+            ["aws", "nise-aws", "azure", "nise-azure", "focus", "gcp", "nise-gcp", "oci", "nise-oci"].iter().any(|prefix| {
                 path.ends_with(prefix) || path.file_name().unwrap().to_string_lossy().starts_with(prefix)
             })
         })

@@ -15,12 +15,13 @@ use parquet::schema::parser::parse_message_type;
 use super::{Reading, read, read_path};
 use crate::support::containers;
 
-/// Each of our own FOCUS exports as JSON, in three manners of writing it.
+/// Each of our own FOCUS and Azure exports as JSON, in three manners of writing it, and as Parquet.
 #[test]
 fn an_export_as_json_is_the_export_as_csv() {
-    let exports = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/exports/focus");
+    let exports = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/exports");
     let mut tried = 0;
-    for case in fs::read_dir(exports).unwrap() {
+    let cases = ["focus", "azure-usage"].map(|format| fs::read_dir(exports.join(format)).unwrap());
+    for case in cases.into_iter().flatten() {
         let path = case.unwrap().path().join("input.csv");
         let Some(objects) = containers::objects(&fs::read(&path).unwrap()) else { continue };
         let of_csv = read_path(&path).unwrap();

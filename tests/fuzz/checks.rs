@@ -118,6 +118,10 @@ pub fn oci_cost(bytes: &[u8]) {
     walk(bytes, Some("oci-cost"));
 }
 
+pub fn azure(bytes: &[u8]) {
+    walk(bytes, Some("azure-usage"));
+}
+
 pub fn aws_cur(bytes: &[u8]) {
     walk(bytes, None);
 }

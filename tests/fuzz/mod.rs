@@ -62,6 +62,11 @@ fn corpus_of_oracle_cost_reports_is_read_row_by_row() {
 }
 
 #[test]
+fn corpus_of_azure_exports_is_read_row_by_row() {
+    replay("azure", checks::azure);
+}
+
+#[test]
 fn corpus_of_aws_reports_is_read_row_by_row() {
     replay("aws_cur", checks::aws_cur);
 }

@@ -343,7 +343,7 @@ async fn files_of_archived_imports_are_removed_after_the_days_that_are_set_and_t
     let sequence = ledger::sequence(&mut db).await.unwrap();
     let [other, same] = [bill(&ledger, 3_000, 3), bill(&ledger, 3_000, 1)];
     let upload = async |path: &std::path::Path| {
-        let source = Source { name: "mine.csv".to_owned(), path: path.to_owned() };
+        let source = Source::new("mine.csv", path);
         load_again_from(&ledger, 1, &[source]).await
     };
     let LoadedAgain::Failed(message) = upload(&other).await else { panic!("it is another file") };

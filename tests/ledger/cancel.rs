@@ -21,7 +21,7 @@ async fn it_stops_and_leaves_nothing(db: PgPool) {
     generate::write(&plan, &mut BufWriter::new(File::create(&large).unwrap())).unwrap();
 
     let files = [&small, &large, &small];
-    let files = files.map(|path| Source { name: path.display().to_string(), path: path.clone() });
+    let files = files.map(|path| Source::new(path.display().to_string(), path));
     let progress = Progress::default();
     let import = Import {
         deliveries: gather(files.into(), LookIn::Given),

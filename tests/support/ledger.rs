@@ -45,10 +45,7 @@ impl TestLedger {
         decision: Option<Decision>,
         when_unsure: WhenUnsure,
     ) -> Vec<Report> {
-        let files = paths.iter().map(|path| Source {
-            name: path.file_name().unwrap().to_string_lossy().into(),
-            path: path.clone(),
-        });
+        let files = paths.iter().map(|path| Source::new(path.file_name().unwrap().to_string_lossy(), path));
         let import = Import {
             deliveries: gather(files.collect(), LookIn::Folders),
             as_format: None,

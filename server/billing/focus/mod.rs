@@ -143,8 +143,8 @@ impl Format for Focus {
         columns::names()
     }
 
-    fn billed_columns(&self) -> &'static [&'static str] {
-        &["billedcost"]
+    fn billed_columns(&self) -> &'static [&'static [&'static str]] {
+        &[&["billedcost"]]
     }
 
     fn columns(&self, header: &Header) -> Columns {

@@ -86,8 +86,8 @@ impl Format for GoogleBilling {
         columns::names()
     }
 
-    fn billed_columns(&self) -> &'static [&'static str] {
-        &["cost", "credits"]
+    fn billed_columns(&self) -> &'static [&'static [&'static str]] {
+        &[&["cost"], &["credits"]]
     }
 
     fn columns(&self, header: &Header) -> Columns {

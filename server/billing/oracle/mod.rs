@@ -45,7 +45,7 @@ const MANDATORY: &[Mandatory] = &[
     Mandatory { name: "lineItem/tenantId", keys: &["lineitemtenantid"] },
     Mandatory { name: "lineItem/intervalUsageStart", keys: &["lineitemintervalusagestart"] },
     Mandatory { name: "lineItem/intervalUsageEnd", keys: &["lineitemintervalusageend"] },
-    Mandatory { name: "cost/myCost", keys: &["costmycost"] },
+    Mandatory { name: "cost/myCost", keys: &[&["costmycost"]] },
     Mandatory { name: "cost/currencyCode", keys: &["costcurrencycode"] },
 ];
 
@@ -88,7 +88,7 @@ impl Format for OciCost {
         Accumulation::Slice
     }
 
-    fn billed_columns(&self) -> &'static [&'static str] {
+    fn billed_columns(&self) -> &'static [&'static [&'static str]] {
         &["costmycost"]
     }
 

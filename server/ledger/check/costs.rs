@@ -11,9 +11,10 @@ use serde_json::value::RawValue;
 use super::parquet_costs;
 use crate::money::Decimal;
 
-/// The columns of a file whose amounts add up to what a row is billed, in letters and digits only.
+/// The columns of a file whose amounts add up to what a row is billed, each under several names, in letters and digits only: the
+/// first of these that a file has.
 #[derive(Clone, Copy)]
-pub(super) struct CostColumns(pub &'static [&'static str]);
+pub(super) struct CostColumns(pub &'static [&'static [&'static str]]);
 
 /// Those columns of a file, row by row.
 pub(super) struct Costs<R: Read> {
@@ -99,8 +100,7 @@ impl<R: Read> Table<R> {
             .from_reader(content);
         let mut record = csv::ByteRecord::new();
         let is_empty = !reader.read_byte_record(&mut record)?;
-        let names = record.iter().enumerate();
-        let places: Vec<usize> = names.filter(|(_, name)| columns.hold(name)).map(|(at, _)| at).collect();
+        let places = columns.places(&record.iter().collect::<Vec<_>>());
         if places.is_empty() && !is_empty {
             return Err(io::Error::other("the original has no cost column"));
         }
@@ -170,19 +170,33 @@ impl<R: Read> Read for Elements<R> {
 }
 
 impl CostColumns {
-    pub fn hold(self, name: &[u8]) -> bool {
-        let letters =
-            String::from_utf8_lossy(name).chars().filter(char::is_ascii_alphanumeric).collect::<String>();
-        self.0.contains(&letters.to_lowercase().as_str())
+    /// Where they are among names.
+    pub fn places(self, names: &[&[u8]]) -> Vec<usize> {
+        let names: Vec<String> = names.iter().map(|name| letters(name)).collect();
+        let place = |keys: &&[&str]| keys.iter().find_map(|key| names.iter().position(|name| name == key));
+        self.0.iter().filter_map(place).collect()
     }
 
     /// What an object holds where it says what was billed.
     fn of(self, object: &Object) -> Vec<String> {
-        let costs = object.iter().filter(|(name, _)| self.hold(name.as_bytes()));
-        costs
-            .map(|(_, value)| serde_json::from_str(value.get()).unwrap_or_else(|_| value.get().to_owned()))
-            .collect()
+        let (names, values): (Vec<&[u8]>, Vec<&str>) =
+            object.iter().map(|(name, value)| (name.as_bytes(), value.get())).unzip();
+        let text = |at| serde_json::from_str(values[at]).unwrap_or_else(|_| values[at].to_owned());
+        self.places(&names).into_iter().map(text).collect()
     }
+
+    fn is_name(self, cell: &str) -> bool {
+        !self.places(&[cell.as_bytes()]).is_empty()
+    }
+}
+
+/// The name of a column, of which only letters and digits matter. A translated one has Azure's own in parentheses behind it.
+fn letters(name: &[u8]) -> String {
+    let own = name.trim_ascii().strip_suffix(b")");
+    let name =
+        own.map_or(name, |name| name.iter().rposition(|byte| *byte == b'(').map_or(name, |at| &name[at..]));
+    let letters = String::from_utf8_lossy(name);
+    letters.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase()
 }
 
 /// The cells of a row in the cost columns.
@@ -195,7 +209,7 @@ impl Cost {
     /// What they add up to.
     pub fn amount(&self) -> io::Result<Decimal> {
         let mut sum = Decimal::ZERO;
-        for cell in self.cells.iter().filter(|cell| !self.columns.hold(cell.as_bytes())) {
+        for cell in self.cells.iter().filter(|cell| !self.columns.is_name(cell)) {
             let amount = match cell.trim_start().as_bytes() {
                 [b'[' | b'{', ..] => amounts_in(cell)?,
                 _ => amount(cell.as_bytes())?,

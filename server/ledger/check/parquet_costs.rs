@@ -22,8 +22,9 @@ impl Columns {
         let file = Chunks { content: Arc::new(Mutex::new(content)), length };
         let reader = SerializedFileReader::new(file).map_err(io::Error::other)?;
         let schema = reader.metadata().file_metadata().schema();
-        let fields = schema.get_fields().iter();
-        let wanted: Vec<_> = fields.filter(|field| columns.hold(field.name().as_bytes())).cloned().collect();
+        let fields = schema.get_fields();
+        let places = columns.places(&fields.iter().map(|field| field.name().as_bytes()).collect::<Vec<_>>());
+        let wanted: Vec<_> = places.into_iter().map(|at| fields[at].clone()).collect();
         if wanted.is_empty() {
             return Err(io::Error::other("the original has no cost column"));
         }
