@@ -67,12 +67,12 @@ use rows::{Broken, Opened, Rows};
 /// Every export format that is read, the more particular first.
 pub static FORMATS: &[&dyn Format] = &[
     &aws_cur_2::AwsCur2,
-        &aws_cur::AwsCur,
-        &google::GoogleBilling,
-        &azure::AzureUsage,
-        &oracle::OciCost,
-        &focus::Focus,
-    ];
+    &aws_cur::AwsCur,
+    &google::GoogleBilling,
+    &azure::AzureUsage,
+    &oracle::OciCost,
+    &focus::Focus,
+];
 
 /// One kind of billing export.
 pub trait Format: Sync {
@@ -252,6 +252,8 @@ where
         .and_then(|mut export| {
             let part = export.rows.continued(Box::new(part)).map_err(|broken| refuse(broken, 0, None))?;
             export.rows = part.ok_or_else(|| Refusal::new("a part of a file", "the whole of it"))?;
+            // One row is opened at once, however long its file is.
+            export.has_learned = true;
             Ok(export)
         });
     export.map_err(|refusal| refusal.of(name))
@@ -267,6 +269,7 @@ where
 {
     let export = open(name, input, as_format).and_then(|mut export| {
         export.rows.want(|_| true);
+        export.has_learned = true;
         export.row = row.saturating_sub(1);
         export.rows.skip(export.row).map_err(|broken| refuse(broken, row, None))?;
         Ok(export)

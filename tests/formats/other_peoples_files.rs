@@ -225,9 +225,11 @@ fn no_file_is_forgotten() {
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| {
-            ["aws", "nise-aws", "azure", "nise-azure", "focus", "gcp", "nise-gcp", "oci", "nise-oci"].iter().any(|prefix| {
-                path.ends_with(prefix) || path.file_name().unwrap().to_string_lossy().starts_with(prefix)
-            })
+            ["aws", "nise-aws", "azure", "nise-azure", "focus", "gcp", "nise-gcp", "oci", "nise-oci"]
+                .iter()
+                .any(|prefix| {
+                    path.ends_with(prefix) || path.file_name().unwrap().to_string_lossy().starts_with(prefix)
+                })
         })
         .collect();
     let mut found = 0;

@@ -261,6 +261,10 @@ fn holds(charge: &Charge) {
 
 /// The page of a charge reads its row under the header alone.
 fn is_the_same_alone(charge: &Charge, export: &Export, content: &[u8], at: u64) {
+    // Instances whose cost their pods share are known from the whole file only.
+    if export.remarks().iter().any(|remark| remark.text.starts_with("split cost allocation")) {
+        return;
+    }
     let format = Some(export.format().name());
     let mut again = Charge::default();
     let step = alone(content, at, format).and_then(|mut alone| alone.next(&mut again));

@@ -33,7 +33,7 @@ async fn a_row_shows_its_credits_and_what_is_left_of_it(db: PgPool) {
     for link in links {
         assert!(link.contains("?charge="), "{link}");
         let page = app.get(&link).await;
-        assert!(html::text(&page.body, "dl.facts").contains("Charge category Credit"), "{link}");
+        assert!(html::text(&page.body, "dl.facts").contains("Charge categoryCredit"), "{link}");
         shown.push(html::texts(&page.body, "dl.figures dd")[1].clone());
     }
     shown.sort();
