@@ -30,7 +30,7 @@ use chrono::Datelike as _;
 use super::account_id::{canonical_account, canonical_sub_account};
 use super::charge::{Charge, ChargeCategory, PricingCategory};
 use super::currency::CurrencyColumn;
-use super::date_order::DateColumns;
+use super::date_order::{DateColumns, DateOrder};
 use super::guide::Guide;
 use super::header::{Columns, Header};
 use super::row::{Column, Outcome, Problem, ReadRow, Row};
@@ -221,6 +221,7 @@ impl ReadRow for Reader {
         DateColumns {
             columns: [self.at.start, self.at.end].into_iter().flatten().collect(),
             billing_period: None,
+            usual: DateOrder::Undecided,
         }
     }
 

@@ -28,7 +28,7 @@ use super::account_id::{canonical_account, canonical_sub_account};
 use super::billing_period::month_of_usage;
 use super::charge::{Charge, PricingCategory};
 use super::currency::CurrencyColumn;
-use super::date_order::DateColumns;
+use super::date_order::{DateColumns, DateOrder};
 use super::header::{Columns, Header};
 use super::row::{Column, Outcome, Problem, ReadRow, Row};
 use super::value::{TimeColumn, is_null};
@@ -45,7 +45,7 @@ const MANDATORY: &[Mandatory] = &[
     Mandatory { name: "lineItem/tenantId", keys: &["lineitemtenantid"] },
     Mandatory { name: "lineItem/intervalUsageStart", keys: &["lineitemintervalusagestart"] },
     Mandatory { name: "lineItem/intervalUsageEnd", keys: &["lineitemintervalusageend"] },
-    Mandatory { name: "cost/myCost", keys: &[&["costmycost"]] },
+    Mandatory { name: "cost/myCost", keys: &["costmycost"] },
     Mandatory { name: "cost/currencyCode", keys: &["costcurrencycode"] },
 ];
 
@@ -89,7 +89,7 @@ impl Format for OciCost {
     }
 
     fn billed_columns(&self) -> &'static [&'static [&'static str]] {
-        &["costmycost"]
+        &[&["costmycost"]]
     }
 
     fn columns(&self, header: &Header) -> Columns {
@@ -195,6 +195,7 @@ impl ReadRow for Reader {
         DateColumns {
             columns: [self.at.start, self.at.end].into_iter().flatten().collect(),
             billing_period: None,
+            usual: DateOrder::Undecided,
         }
     }
 

@@ -181,7 +181,7 @@ impl CostColumns {
     fn of(self, object: &Object) -> Vec<String> {
         let (names, values): (Vec<&[u8]>, Vec<&str>) =
             object.iter().map(|(name, value)| (name.as_bytes(), value.get())).unzip();
-        let text = |at| serde_json::from_str(values[at]).unwrap_or_else(|_| values[at].to_owned());
+        let text = |at: usize| serde_json::from_str(values[at]).unwrap_or_else(|_| values[at].to_owned());
         self.places(&names).into_iter().map(text).collect()
     }
 
