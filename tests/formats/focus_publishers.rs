@@ -1,13 +1,16 @@
 //! FOCUS as publishers write it: what is repaired is said, what was billed is never changed, and split costs count once.
 
 use std::fs;
+use std::io::Cursor;
 use std::path::PathBuf;
 
 use gpuledger::accelerator::recognize;
-use gpuledger::billing::Charge;
+use gpuledger::billing::{self, Charge};
 use gpuledger::money::Decimal;
+use serde_json::{Map, Value};
 
 use super::{Reading, read_path};
+use crate::support::containers;
 
 fn fixture(name: &str) -> PathBuf {
     let exports = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/exports/focus");
@@ -138,4 +141,37 @@ fn what_a_marketplace_sells_stands_on_the_account_of_its_cloud() {
     };
     assert_eq!(of("012345678901"), ("AWS", "Databricks"));
     assert_eq!(of("acct-of-databricks"), ("Databricks", "Databricks"));
+}
+
+/// BigQuery hands out records within records, which a CSV has as JSON in its cells.
+#[test]
+fn nested_records_of_google_are_read_as_the_same_in_a_csv() {
+    for name in ["google-view", "google-export"] {
+        let flat = read(name);
+        let nested = |(column, value): (String, Value)| {
+            let inner = value.as_str().filter(|text| text.starts_with(['{', '[']));
+            let inner = inner.map(|text| serde_json::from_str(text).unwrap());
+            (column, inner.unwrap_or(value))
+        };
+        let objects = containers::objects(&fs::read(fixture(name)).unwrap()).unwrap();
+        let objects: Vec<Map<String, Value>> =
+            objects.into_iter().map(|object| object.into_iter().map(nested).collect()).collect();
+        assert!(objects[0]["x_Project"].is_object(), "{name}");
+        let text = containers::lines(&objects);
+        let export = billing::open("focus.jsonl", Cursor::new(text), None).unwrap();
+        assert!(
+            export.columns().names.iter().any(|column| column.eq_ignore_ascii_case("x_project.id")),
+            "{name}"
+        );
+        let read = super::read(export).unwrap();
+        let described = |reading: &Reading| -> Vec<String> {
+            let line = |charge: &Charge| {
+                let tags: Vec<_> = charge.tags.iter().collect();
+                format!("{:?} {tags:?} {} {}", charge.key, charge.billed_cost, charge.resource_id)
+            };
+            reading.charges.iter().map(line).collect()
+        };
+        assert_eq!(described(&flat), described(&read), "{name}");
+        assert_eq!(flat.remarks, read.remarks, "{name}");
+    }
 }
