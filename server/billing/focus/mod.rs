@@ -328,6 +328,7 @@ impl ReadRow for Reader {
         }
         if oracle::corrects(row.word(at.back_reference)) {
             row.remark("corrects an earlier row, which oci_BackReferenceNumber names: both rows count");
+            charge.corrects_a_row = true;
         }
         let category = category(at, &row)?;
         costs(&mut row, at, category, charge)?;
