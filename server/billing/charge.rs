@@ -104,6 +104,8 @@ pub struct Charge {
     /// Whether the quantity is usage that was paid for: covered by a commitment or not, but never a
     /// negation, fee, credit or unused commitment. Accelerator-hours count only these.
     pub is_metered: bool,
+    /// Whether it names an earlier row of the same export that it corrects. Both count.
+    pub corrects_a_row: bool,
     /// Empty until the provider has issued the invoice.
     pub invoice_id: String,
     /// What key and tags were read from: in rows of one file where it is equal, they are. Empty where that is not known.
@@ -179,6 +181,7 @@ impl Charge {
         self.contracted_cost = Decimal::ZERO;
         self.consumed_quantity = None;
         self.is_metered = false;
+        self.corrects_a_row = false;
     }
 }
 

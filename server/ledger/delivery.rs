@@ -7,12 +7,13 @@ use uuid::Uuid;
 use crate::accelerator;
 use crate::billing::Rejection;
 use crate::enum_words::words;
-use crate::money::Decimal;
+use crate::money::{Currency, Decimal};
 
 use super::Decision;
 use super::loaded::{Loaded, LoadedFile, Source};
 use super::original::Sha256;
 use super::partition::TABLES;
+use super::rollup::Sums;
 use super::{orphans, own_table, write_block};
 
 /// Session locks of loading deliveries: this plus the delivery's id.
@@ -95,7 +96,9 @@ pub async fn complete(
     let reading = &loaded.reading;
     let mut tx = db.begin().await?;
     let skipped: u64 = reading.skips.values().sum();
-    let notes: Vec<String> = loaded.columns.notes.iter().chain(&loaded.remarks).cloned().collect();
+    let corrections = reading.corrections.iter().map(|(currency, sums)| of_corrections(sums, currency));
+    let notes: Vec<String> =
+        loaded.columns.notes.iter().chain(&loaded.remarks).cloned().chain(corrections).collect();
     sqlx::query!(
         "update deliveries
          set format = $2, rows_read = $3, charges = $4, rejected = $5, skipped = $6, noisy_tags = $7,
@@ -177,6 +180,19 @@ pub async fn complete(
         .await?;
     }
     tx.commit().await
+}
+
+/// What rows amount to that correct earlier ones, for people: what they name counts as well.
+fn of_corrections(sums: &Sums, currency: &Currency) -> String {
+    let (rows, are) = if sums.charges == 1 {
+        ("row that corrects an earlier one", "is")
+    } else {
+        ("rows that correct earlier ones", "are")
+    };
+    let (charges, billed) = (sums.charges, sums.billed_cost);
+    format!(
+        "{charges} {rows} {are} billed {billed} {currency}. This counts beside what the corrected rows are billed"
+    )
 }
 
 /// A delivery that is loaded but not published: someone must say whether it replaces or adds. `suggested` is offered first.

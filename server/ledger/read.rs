@@ -107,6 +107,8 @@ pub struct Reading {
     pub rejected: Rejected,
     pub skips: BTreeMap<String, u64>,
     pub totals: BTreeMap<totals::Place, Sums>,
+    /// Of these, what rows are billed that correct an earlier row, which counts as well.
+    pub corrections: BTreeMap<Currency, Sums>,
     pub scopes: BTreeMap<i64, (Scope, Coverage)>,
     pub rows_by_file: Vec<u64>,
     /// Tags that were kept out of the key.
@@ -133,6 +135,8 @@ pub struct Reader<'s, S> {
     /// Of these scopes.
     months: BTreeSet<BillingMonth>,
     totals: Totals,
+    /// By the numbers of those.
+    corrections: BTreeMap<u32, Sums>,
     reading: Reading,
     progress: Progress,
     /// Rows that the progress knows of.
@@ -163,6 +167,7 @@ impl<'s, S: Sink> Reader<'s, S> {
             scope_ids: FxHashMap::default(),
             months: BTreeSet::new(),
             totals: Totals::default(),
+            corrections: BTreeMap::new(),
             reading: Reading::default(),
             progress,
             reported: 0,
@@ -280,6 +285,11 @@ impl<'s, S: Sink> Reader<'s, S> {
         }
         self.sink.send(Block::ChargesEnd)?;
         self.tell();
+        for (number, sums) in &self.corrections {
+            if let Some((_, currency)) = self.totals.place(*number) {
+                self.reading.corrections.entry(currency.clone()).or_default().merge(sums);
+            }
+        }
         self.reading.totals = std::mem::take(&mut self.totals).into_map();
         // What reading knew makes room for what is merged now.
         self.known_rows = KnownRows::default();
@@ -336,6 +346,9 @@ impl<'s, S: Sink> Reader<'s, S> {
         self.cover(charge, destination.scope_id);
         let of_charge = Sums::of_charge(charge);
         self.totals.add(destination.total, &of_charge);
+        if charge.corrects_a_row {
+            self.corrections.entry(destination.total).or_default().merge(&of_charge);
+        }
         self.rollup.add(Entry::of(charge, &of_charge, &destination))?;
         self.reading.charges += 1;
         Ok(())

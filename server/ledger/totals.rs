@@ -34,6 +34,11 @@ impl Totals {
         }
     }
 
+    /// What the sum of this number is of.
+    pub fn place(&self, number: u32) -> Option<&Place> {
+        self.sums.get(number as usize).map(|(place, _)| place)
+    }
+
     /// All sums by their places.
     pub fn into_map(self) -> BTreeMap<Place, Sums> {
         self.sums.into_iter().collect()

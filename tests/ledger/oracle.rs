@@ -1,9 +1,12 @@
 //! Oracle states a month in many files, in two exports: files of one add up, and those of both are never counted together.
 
+use std::fmt::Write as _;
+
+use gpuledger::accounts::Role;
 use gpuledger::ledger::{Decision, Published, Status, WhenUnsure, publish};
 use sqlx::PgPool;
 
-use crate::support::{TestLedger, now, number};
+use crate::support::{TestApp, TestLedger, now, number};
 
 const TENANCY: &str = "ocid1.tenancy.oc1..aaaa";
 
@@ -16,10 +19,12 @@ fn cost_report(hours: &[(&str, &str)]) -> String {
                     cost/currencyCode,cost/skuUnitDescription,lineItem/isCorrection,lineItem/backreferenceNo\n"
         .to_owned();
     for (hour, cost) in hours {
-        text += &format!(
+        writeln!(
+            text,
             "c-{hour},{TENANCY},2026-09-{hour}:00Z,2026-09-{hour}:59:59Z,COMPUTE,ocid1.compartment.oc1..c,node-1,8,\
-             Compute - GPU - H100,{cost},USD,GPU Hours,false,\n"
-        );
+             Compute - GPU - H100,{cost},USD,GPU Hours,false,"
+        )
+        .unwrap();
     }
     text
 }
@@ -30,10 +35,12 @@ fn focus_report(hours: &[(&str, &str)]) -> String {
                     UsageQuantity,UsageUnit,oci_ReferenceNumber\n"
         .to_owned();
     for (hour, cost) in hours {
-        text += &format!(
+        writeln!(
+            text,
             "Oracle,{TENANCY},ocid1.compartment.oc1..c,USD,{cost},{cost},2026-09-01T00:00Z,2026-10-01T00:00Z,2026-09-{hour}:00Z,\
-             2026-09-{hour}:59Z,Usage,COMPUTE,node-1,Compute - GPU - H100,8,GPU Hours,f-{hour}\n"
-        );
+             2026-09-{hour}:59Z,Usage,COMPUTE,node-1,Compute - GPU - H100,8,GPU Hours,f-{hour}"
+        )
+        .unwrap();
     }
     text
 }
@@ -72,6 +79,33 @@ async fn cost_reports_add_up_also_when_split_or_late(db: PgPool) {
     assert_eq!(again.status, Status::Waiting);
     assert!(again.message.unwrap().contains("1 of its rows is active already, in import 1"));
     assert_eq!(billed(&ledger).await, "150");
+    ledger.assert_balanced().await;
+}
+
+/// Oracle does not say whether a correction takes the place of the row that it names or adds to it.
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn rows_that_correct_others_count_beside_them_and_the_import_says_so_with_their_amount(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    ledger.deliver("1.csv", cost_report(&[("05T10", "10"), ("05T11", "20")])).await;
+    let corrections = cost_report(&[("05T12", "8.5"), ("05T13", "-1"), ("05T14", "100")])
+        .replacen("false,\n", "true,c-05T10\n", 1)
+        .replacen("false,\n", "true,c-05T11\n", 1);
+    let report = ledger.deliver("2.csv", corrections).await;
+    assert_eq!(report.status, Status::Loaded, "{:?}", report.message);
+    assert_eq!(billed(&ledger).await, "137.5");
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    let page = finance.get("/imports/2").await.body;
+    assert!(
+        page.contains(
+            "corrects an earlier row, which lineItem/backreferenceNo names: both rows count (2 rows"
+        ),
+        "{page}"
+    );
+    assert!(page.contains("2 rows that correct earlier ones are billed 7.5 USD."), "{page}");
+    let page = finance.get("/imports/1").await.body;
+    assert!(!page.contains("correct earlier ones"), "{page}");
+    ledger.undo(2).await;
+    assert_eq!(billed(&ledger).await, "30");
     ledger.assert_balanced().await;
 }
 

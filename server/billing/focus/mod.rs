@@ -361,6 +361,7 @@ impl ReadRow for Reader {
         }
         if oracle::corrects(row.word(at.back_reference)) {
             row.remark("corrects an earlier row, which oci_BackReferenceNumber names: both rows count");
+            charge.corrects_a_row = true;
         }
         Ok(Outcome::Charge)
     }

@@ -231,6 +231,7 @@ impl ReadRow for Reader {
         let is_correction = is_correction(at, &row)?;
         if is_correction {
             row.remark(CORRECTS);
+            charge.corrects_a_row = true;
         }
         charge.billed_cost = cost;
         charge.effective_cost = cost;
@@ -300,7 +301,7 @@ fn is_negation(cost: Decimal, quantity: Decimal) -> bool {
     cost.is_negative() && !quantity.is_negative() && !quantity.is_zero()
 }
 
-/// Whether a cell of `oci_BackReferenceNumber` names a row, as far as that can be told: in cost reports, rows that correct
+/// Whether a cell of FOCUS' `oci_BackReferenceNumber` names a row, as far as that can be told: in cost reports, rows that correct
 /// nothing have a number of some digits in the column of that meaning.
 pub(super) fn corrects(back_reference: &[u8]) -> bool {
     let text = back_reference.trim_ascii();
