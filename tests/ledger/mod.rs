@@ -8,6 +8,7 @@ mod clusters;
 mod conservation;
 mod deliveries;
 mod faults;
+mod halves;
 mod originals;
 mod own_tables;
 mod repeated;

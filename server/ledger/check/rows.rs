@@ -6,7 +6,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 use uuid::Uuid;
 
 use super::costs::Costs;
-use crate::billing::{self, Charge, Export, Step};
+use crate::billing::{self, Charge, Export, Statement, Step};
 use crate::ledger::key::Keyer;
 use crate::ledger::original::Content;
 use crate::money::Decimal;
@@ -48,9 +48,9 @@ pub(super) struct Found {
 #[derive(Default)]
 pub(super) struct Compared {
     pub rows: i64,
-    /// Without rejected rows.
-    pub billed_in_file: Decimal,
-    pub billed_in_ledger: Decimal,
+    /// What was billed, or of a file that was read for it what is effective. Without rejected rows.
+    pub cost_in_file: Decimal,
+    pub cost_in_ledger: Decimal,
     /// Rows whose cost is another in the file.
     pub cost_differs: i64,
     /// Rows of which anything is another, read by the reader of imports.
@@ -65,6 +65,8 @@ pub(super) struct Again {
     /// Whether machines were recognized by the catalog of this version when it was loaded. Under another one a key may
     /// have its machine where it would have none today, and the other way round; all else of it is the same.
     has_this_catalog: bool,
+    /// Which of its costs were taken.
+    half: Statement,
     charge: Charge,
 }
 
@@ -72,12 +74,14 @@ impl Again {
     pub fn open(
         content: Content,
         format: Option<&str>,
+        half: Statement,
         keyer: Keyer,
         has_this_catalog: bool,
     ) -> io::Result<Self> {
-        let export = billing::open("the original", content, format)
+        let mut export = billing::open("the original", content, format)
             .map_err(|refusal| io::Error::other(refusal.message()))?;
-        Ok(Self { export, keyer, has_this_catalog, charge: Charge::default() })
+        export.take(half);
+        Ok(Self { export, keyer, has_this_catalog, half, charge: Charge::default() })
     }
 
     /// Reads the next row. Whether it is a charge; `None` behind the last.
@@ -85,6 +89,10 @@ impl Again {
         let step =
             self.export.next(&mut self.charge).map_err(|refusal| io::Error::other(refusal.message()))?;
         Ok(step.map(|step| matches!(step, Step::Charge)))
+    }
+
+    fn stated_cost(&self) -> &'static str {
+        if self.half == Statement::Effective { "effective cost" } else { "billed cost" }
     }
 
     /// The first thing that the ledger holds otherwise of this row; `None` where it holds the same.
@@ -130,6 +138,12 @@ impl Again {
     }
 }
 
+/// The cost that the file's cost column became.
+fn stated(half: Statement, stored: &Stored) -> Decimal {
+    let cost = if half == Statement::Effective { stored.effective_cost } else { stored.billed_cost };
+    cost.unwrap_or_default()
+}
+
 fn micros(time: Option<DateTime<Utc>>) -> Option<i64> {
     time.map(|time| time.timestamp_micros())
 }
@@ -151,7 +165,7 @@ pub(super) fn compare(
         let mut of_row = None;
         while let Some(next) = stored.next_if(|next| next.row_no <= row) {
             if next.row_no < row || of_row.is_some() {
-                compared.surplus(&next)?;
+                compared.surplus(&next, again.half)?;
             } else {
                 of_row = Some(next);
             }
@@ -160,12 +174,12 @@ pub(super) fn compare(
             // A rejected row is none of the charges; what it would have cost is missing and said to be.
             Some(Stored { charge_key_id: None, .. }) => {}
             Some(of_row) => {
-                let in_ledger = of_row.billed_cost.unwrap_or_default();
+                let in_ledger = stated(again.half, &of_row);
                 let in_file = cost.amount()?;
                 compared.add(in_file, in_ledger)?;
                 if in_file != in_ledger {
                     compared.cost_differs += 1;
-                    compared.name(COST, format!("row {row}, billed cost"), in_file, in_ledger);
+                    compared.name(COST, format!("row {row}, {}", again.stated_cost()), in_file, in_ledger);
                 }
                 let found = if is_charge {
                     again.difference(&of_row)
@@ -193,7 +207,7 @@ pub(super) fn compare(
         }
     }
     for next in stored {
-        compared.surplus(&next)?;
+        compared.surplus(&next, again.half)?;
     }
     Ok(compared)
 }
@@ -201,15 +215,15 @@ pub(super) fn compare(
 impl Compared {
     fn add(&mut self, in_file: Decimal, in_ledger: Decimal) -> io::Result<()> {
         let sum = |a: Decimal, b: Decimal| a.checked_add(b).map_err(io::Error::other);
-        self.billed_in_file = sum(self.billed_in_file, in_file)?;
-        self.billed_in_ledger = sum(self.billed_in_ledger, in_ledger)?;
+        self.cost_in_file = sum(self.cost_in_file, in_file)?;
+        self.cost_in_ledger = sum(self.cost_in_ledger, in_ledger)?;
         Ok(())
     }
 
     /// A charge that the file has no row for, or a second one of its row.
-    fn surplus(&mut self, stored: &Stored) -> io::Result<()> {
+    fn surplus(&mut self, stored: &Stored, half: Statement) -> io::Result<()> {
         if stored.charge_key_id.is_some() {
-            let in_ledger = stored.billed_cost.unwrap_or_default();
+            let in_ledger = self::stated(half, stored);
             self.add(Decimal::ZERO, in_ledger)?;
             self.charge_differs += 1;
             let what = format!("row {}, of which the ledger has a charge too many", stored.row_no);
