@@ -113,6 +113,12 @@ pub trait Format: Sync {
     /// reader: in a cell that is a list, each `amount` counts.
     fn billed_columns(&self) -> &'static [&'static [&'static str]];
 
+    /// Whether a file may state what was billed of a month or what is effective, and another one the rest
+    /// ([`Export::statement`]).
+    fn states_halves(&self) -> bool {
+        false
+    }
+
     /// How deliveries of files with this header add up.
     fn accumulation(&self, _header: &Header) -> Accumulation {
         Accumulation::WholePeriod

@@ -57,12 +57,10 @@ pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done>
         now,
         progress: ledger::Progress::default(),
     };
-    let bundles = import.deliveries.clone();
     let reports = match ledger::import(&session.pool, &session.originals, import).await {
         Ok(reports) => reports,
         // Scripts are told per delivery, as of any other failure.
-        Err(Interrupted { mut reports, error }) => {
-            let rest = &bundles[reports.len()..];
+        Err(Interrupted { mut reports, rest, error }) => {
             reports.extend(rest.iter().map(|bundle| Report::failed(bundle, &error)));
             reports
         }

@@ -5,7 +5,7 @@ use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use uuid::Uuid;
 
 use crate::accelerator;
-use crate::billing::Rejection;
+use crate::billing::{Rejection, Statement};
 use crate::enum_words::words;
 use crate::money::{Currency, Decimal};
 
@@ -123,12 +123,15 @@ pub async fn complete(
     .await?;
     for (file_no, (file, rows)) in loaded.files.iter().zip(&reading.rows_by_file).enumerate() {
         sqlx::query!(
-            "insert into delivery_files (delivery_id, file_no, name, sha256, rows_read) values ($1, $2, $3, $4, $5)",
+            "insert into delivery_files (delivery_id, file_no, name, sha256, rows_read, states, read_as)
+             values ($1, $2, $3, $4, $5, $6, $7)",
             delivery_id,
             file_no as i16,
             file_name(&file.name),
             &file.sha256.0[..],
             *rows as i64,
+            half(file.states),
+            half(file.half),
         )
         .execute(&mut *tx)
         .await?;
@@ -193,6 +196,11 @@ fn of_corrections(sums: &Sums, currency: &Currency) -> String {
     format!(
         "{charges} {rows} {are} billed {billed} {currency}. This counts beside what the corrected rows are billed"
     )
+}
+
+/// As it is stored: nothing for both costs.
+fn half(of: Statement) -> Option<&'static str> {
+    (of != Statement::Whole).then(|| of.as_str())
 }
 
 /// A delivery that is loaded but not published: someone must say whether it replaces or adds. `suggested` is offered first.

@@ -20,6 +20,7 @@ use super::correction::{self, CORRECTED};
 use super::decision::Decision;
 use super::delivery::{self, Ended};
 use super::group_files::Bundle;
+use super::halves;
 use super::load::{self, Load, LoadError};
 use super::loaded::{Loaded, Source};
 use super::low_priority::at_low_priority;
@@ -130,8 +131,10 @@ pub struct ReportRejection {
 /// The database failed in the middle of an import.
 #[derive(Debug)]
 pub struct Interrupted {
-    /// What became of the deliveries before that; the others were not loaded.
+    /// What became of the deliveries before that.
     pub reports: Vec<Report>,
+    /// The others, which were not loaded.
+    pub rest: Vec<Bundle>,
     pub error: sqlx::Error,
 }
 
@@ -139,19 +142,19 @@ pub struct Interrupted {
 pub async fn import(
     pool: &PgPool,
     originals: &Originals,
-    import: Import<'_>,
+    mut import: Import<'_>,
 ) -> Result<Vec<Report>, Interrupted> {
     let mut reports = Vec::new();
-    match import_into(pool, originals, import, &mut reports).await {
+    match import_into(pool, originals, &mut import, &mut reports).await {
         Ok(()) => Ok(reports),
-        Err(error) => Err(Interrupted { reports, error }),
+        Err(error) => Err(Interrupted { rest: import.deliveries.split_off(reports.len()), reports, error }),
     }
 }
 
 async fn import_into(
     pool: &PgPool,
     originals: &Originals,
-    import: Import<'_>,
+    import: &mut Import<'_>,
     reports: &mut Vec<Report>,
 ) -> sqlx::Result<()> {
     let mut db = pool.acquire().await?;
@@ -173,18 +176,22 @@ async fn import_on(
     pool: &PgPool,
     db: &mut PgConnection,
     originals: &Originals,
-    import: Import<'_>,
+    import: &mut Import<'_>,
     reports: &mut Vec<Report>,
 ) -> sqlx::Result<()> {
     delivery::sweep(db).await?;
     own_table::remove_discarded(db).await;
+    // What is added stands beside what is active, and completes none of it.
+    let alone = import.decision == Some(Decision::Add);
+    import.deliveries = halves::complete(db, originals, &import.deliveries, import.as_format, alone).await?;
+    let import = &*import;
     let mut loaded = Vec::new();
     let mut passed = 0;
     for bundle in &import.deliveries {
         loaded.push(match (bundle, import.progress.cancelled_by()) {
             (Bundle::Files(sources), Some(by)) => Outcome::Ended(cancelled(sources, None, by)),
-            (Bundle::Files(sources), None) => load_one(pool, db, originals, &import, sources).await?,
-            (Bundle::Refused { manifest, message }, _) => refuse(db, &import, manifest, message).await?,
+            (Bundle::Files(sources), None) => load_one(pool, db, originals, import, sources).await?,
+            (Bundle::Refused { manifest, message }, _) => refuse(db, import, manifest, message).await?,
         });
         passed += bundle.bytes();
         import.progress.pass(passed);
@@ -198,7 +205,7 @@ async fn import_on(
     }
     let shared = shared_scopes(&loaded);
     for outcome in loaded {
-        reports.push(settle(db, &import, outcome, &shared).await?);
+        reports.push(settle(db, import, outcome, &shared).await?);
     }
     Ok(())
 }
@@ -314,6 +321,10 @@ async fn find_duplicate(
 ) -> sqlx::Result<Option<Report>> {
     let mut hashes = Vec::new();
     for source in sources {
+        if let Some(kept) = source.kept {
+            hashes.push(kept.sha256);
+            continue;
+        }
         let Ok(metadata) = std::fs::metadata(&source.path) else {
             return Ok(None);
         };

@@ -17,8 +17,9 @@ use crate::store;
 
 use super::delivery;
 use super::duplicate_rows::{Doubles, Known};
+use super::halves;
 use super::key::Keyer;
-use super::loaded::{Loaded, LoadedFile, Source};
+use super::loaded::{Kept, Loaded, LoadedFile, Source};
 use super::low_priority::at_low_priority;
 use super::noise::{NoisyTags, TagCensus};
 use super::original::{self, Hasher, Originals, Sha256};
@@ -124,7 +125,7 @@ async fn load_once(
     known: Known,
 ) -> Result<Once, LoadError> {
     let delivery_id = load.delivery_id;
-    let census = Census::of(load).await?;
+    let census = Census::of(originals, load).await?;
     let tables = if census.is_large { Tables::Own } else { Tables::OfMonths };
     let task = ReadTask {
         originals: originals.clone(),
@@ -263,7 +264,10 @@ impl ReadTask {
             opened = Some((export.format(), export.columns().clone()));
             drop(export);
             let packed = hash.map(join).transpose().map_err(|error| file_error(source, error))?;
-            let file = original.finish(&self.originals, source, packed);
+            let file = match original {
+                Some(original) => original.finish(&self.originals, source, packed),
+                None => source.already_kept(),
+            };
             files.push(file.map_err(|error| file_error(source, error))?);
         }
         let (Some((format, columns)), Some(last)) = (opened, self.sources.last()) else {
@@ -272,6 +276,7 @@ impl ReadTask {
             );
         };
         let reading = reader.finish().map_err(|error| ended(last, error))?;
+        remarks.extend(halves::notes(&self.sources));
         Ok(Loaded { reading, format, files, slice, columns, remarks })
     }
 }
@@ -304,25 +309,30 @@ pub(super) fn reader<'s>(
     Ok(Reader::new(sink, delivery_id, Keyer::new(noisy_tags), doubles, rollup, progress.clone()))
 }
 
-/// Reads a file of a delivery, this number of it, and writes its original beside.
+/// Reads a file of a delivery, this number of it, and writes its original beside, unless that is kept already.
 pub(super) fn read_and_keep<S: Sink>(
     reader: &mut Reader<'_, S>,
     originals: &Originals,
     source: &Source,
     (file_no, as_format): (i16, Option<&str>),
     progress: &Progress,
-) -> Result<(billing::Export, Unfinished), Failure> {
+) -> Result<(billing::Export, Option<Unfinished>), Failure> {
+    if source.kept.is_some() {
+        let mut export = open(originals, source, as_format, progress.clone(), Box::new(io::sink()))?;
+        reader.file(file_no, &mut export, |_, _| {}).map_err(|error| ended(source, error))?;
+        return Ok((export, None));
+    }
     let original = originals.write().map_err(|error| file_error(source, error))?;
     let original = Arc::new(Mutex::new(original));
     let sink = Box::new(SharedWriter(Arc::clone(&original)));
-    let mut export = open(source, as_format, progress.clone(), sink)?;
+    let mut export = open(originals, source, as_format, progress.clone(), sink)?;
     let note_row = |row, offset| {
         if let Ok(mut original) = original.lock() {
             original.note_row(row, offset);
         }
     };
     reader.file(file_no, &mut export, note_row).map_err(|error| ended(source, error))?;
-    Ok((export, Unfinished(original)))
+    Ok((export, Some(Unfinished(original))))
 }
 
 /// An original whose content was written. The export that wrote it must be gone.
@@ -341,7 +351,7 @@ impl Unfinished {
         let packed = packed.map(|sha256| (sha256, source.path.as_path()));
         let (sha256, content_bytes) = writer.finish(originals, packed)?;
         let received_bytes = std::fs::metadata(&source.path)?.len();
-        Ok(LoadedFile { name: source.name.clone(), sha256, received_bytes, content_bytes })
+        Ok(source.loaded(Kept { sha256, received_bytes, content_bytes }))
     }
 }
 
@@ -353,22 +363,28 @@ struct Census {
 }
 
 impl Census {
-    async fn of(load: &Load<'_>) -> Result<Self, LoadError> {
-        let sources = load.sources.to_vec();
+    async fn of(originals: &Originals, load: &Load<'_>) -> Result<Self, LoadError> {
+        let (originals, sources) = (originals.clone(), load.sources.to_vec());
         let as_format = load.as_format.map(str::to_owned);
         let labels = load.labels.to_vec();
-        let taken =
-            at_low_priority("looking", move || Self::take(&sources, as_format.as_deref(), &labels)).await;
+        let taken = at_low_priority("looking", move || {
+            Self::take(&originals, &sources, as_format.as_deref(), &labels)
+        })
+        .await;
         taken.map_err(LoadError::Reading)?
     }
 
-    fn take(sources: &[Source], as_format: Option<&str>, labels: &[String]) -> Result<Self, LoadError> {
+    fn take(
+        originals: &Originals,
+        sources: &[Source],
+        as_format: Option<&str>,
+        labels: &[String],
+    ) -> Result<Self, LoadError> {
         let mut census = TagCensus::default();
         let mut charge = billing::Charge::default();
         let mut is_large = false;
         for source in sources {
-            // What is looked at twice is no progress.
-            let mut export = open(source, as_format, Progress::default(), Box::new(io::sink()))?;
+            let mut export = open_quietly(originals, source, as_format)?;
             let mut rows = 0;
             // Whatever is wrong is said when the file is loaded.
             while rows < CENSUS_ROWS
@@ -385,15 +401,35 @@ impl Census {
     }
 }
 
+/// For whoever looks at a file twice, which is no progress.
+pub(super) fn open_quietly(
+    originals: &Originals,
+    source: &Source,
+    as_format: Option<&str>,
+) -> Result<billing::Export, LoadError> {
+    open(originals, source, as_format, Progress::default(), Box::new(io::sink()))
+}
+
 fn open(
+    originals: &Originals,
     source: &Source,
     as_format: Option<&str>,
     progress: Progress,
     sink: Box<dyn io::Write + Send>,
 ) -> Result<billing::Export, LoadError> {
-    let file = File::open(&source.path).map_err(|error| file_error(source, error))?;
-    let file = Counted::new(file, progress);
-    billing::open_with_sink(&source.name, file, as_format, sink).map_err(|refusal| refused(source, refusal))
+    let opened = match &source.kept {
+        Some(kept) => {
+            let content = originals.content(&kept.sha256).map_err(|error| file_error(source, error))?;
+            billing::open_with_sink(&source.name, Counted::new(content, progress), as_format, sink)
+        }
+        None => {
+            let file = File::open(&source.path).map_err(|error| file_error(source, error))?;
+            billing::open_with_sink(&source.name, Counted::new(file, progress), as_format, sink)
+        }
+    };
+    let mut export = opened.map_err(|refusal| refused(source, refusal))?;
+    export.take(source.half);
+    Ok(export)
 }
 
 /// Why reading ended before the end of a file.
@@ -449,6 +485,9 @@ fn slice_of(format: &str, name: &str) -> String {
 /// Hashes the bytes as received on a thread beside the import, where they are not the content: that is hashed as it is
 /// compressed.
 fn hash_beside(source: &Source) -> io::Result<Option<JoinHandle<io::Result<Sha256>>>> {
+    if source.kept.is_some() {
+        return Ok(None);
+    }
     let path = source.path.clone();
     Ok(is_packed(&path)?.then(|| std::thread::spawn(move || hash(&path))))
 }

@@ -1,5 +1,6 @@
 //! What is loaded under a delivery, before and after.
 
+use std::io;
 use std::path::PathBuf;
 
 use super::original::Sha256;
@@ -12,9 +13,21 @@ pub struct Source {
     pub name: String,
     pub path: PathBuf,
     pub stated: Stated,
+    /// Which of its costs are taken, where another file of the delivery has the other ones.
+    pub half: Statement,
+    /// Where it is kept already: then it has no path.
+    pub kept: Option<Kept>,
 }
 
-/// What a manifest says of a file.
+/// A file that is kept.
+#[derive(Clone, Copy, Debug)]
+pub struct Kept {
+    pub sha256: Sha256,
+    pub received_bytes: u64,
+    pub content_bytes: u64,
+}
+
+/// What is known of a file beforehand: by its manifest, and which costs its rows state.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stated {
     pub rows: Option<u64>,
@@ -24,7 +37,42 @@ pub struct Stated {
 impl Source {
     /// A file of which no manifest says anything.
     pub fn new(name: impl Into<String>, path: impl Into<PathBuf>) -> Self {
-        Self { name: name.into(), path: path.into(), stated: Stated::default() }
+        Self { name: name.into(), path: path.into(), ..Self::default() }
+    }
+
+    pub(super) fn of_kept(name: String, kept: Kept) -> Self {
+        Self { name, kept: Some(kept), ..Self::default() }
+    }
+
+    /// The same, whose rows state these costs.
+    pub(super) fn stating(self, statement: Statement) -> Self {
+        Self { stated: Stated { statement: Some(statement), ..self.stated }, ..self }
+    }
+
+    /// The same, of which these costs are taken.
+    pub(super) fn read_as(self, half: Statement) -> Self {
+        Self { half, ..self }
+    }
+
+    /// What was loaded of it.
+    pub(super) fn loaded(&self, kept: Kept) -> LoadedFile {
+        let Kept { sha256, received_bytes, content_bytes } = kept;
+        let (name, states, half) = (self.name.clone(), self.states(), self.half);
+        LoadedFile { name, states, half, sha256, received_bytes, content_bytes }
+    }
+
+    /// The same of a file that was kept before.
+    pub(super) fn already_kept(&self) -> io::Result<LoadedFile> {
+        let kept = self.kept.ok_or_else(|| io::Error::other("the original was not written"))?;
+        Ok(self.loaded(kept))
+    }
+
+    /// Which costs it states.
+    pub(super) fn states(&self) -> Statement {
+        match self.half {
+            Statement::Whole => self.stated.statement.unwrap_or_default(),
+            half => half,
+        }
     }
 }
 
@@ -42,6 +90,9 @@ pub struct Loaded {
 
 pub struct LoadedFile {
     pub name: String,
+    /// Which costs it states, and which of them were taken.
+    pub states: Statement,
+    pub half: Statement,
     pub sha256: Sha256,
     pub received_bytes: u64,
     pub content_bytes: u64,

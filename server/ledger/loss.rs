@@ -304,14 +304,16 @@ async fn costs(
         &after.scopes,
         &after.deliveries,
     )
-    .fetch_all(db)
+    .fetch_all(&mut *db)
     .await?;
+    let both = both_state(db, before, after).await?;
     let mut costs = Vec::new();
     for row in rows {
         let billed = ("billed", row.billed_before, row.billed_after);
         let effective = ("effective", row.effective_before, row.effective_after);
-        let is_same = (billed.1, billed.2) == (effective.1, effective.2);
-        for (kind, before, after) in [Some(billed), (!is_same).then_some(effective)].into_iter().flatten() {
+        let is_same = both.billed && (billed.1, billed.2) == (effective.1, effective.2);
+        let compared = [both.billed.then_some(billed), (both.effective && !is_same).then_some(effective)];
+        for (kind, before, after) in compared.into_iter().flatten() {
             let lost = before - after;
             if !before.is_negative()
                 && !lost.is_negative()
@@ -322,6 +324,34 @@ async fn costs(
         }
     }
     Ok(costs)
+}
+
+/// Which costs two sides state.
+struct Stating {
+    billed: bool,
+    effective: bool,
+}
+
+/// The costs that both sides state: files may state what was billed or what is effective. Where they have none in common,
+/// both are compared, so that nothing is lost unseen.
+async fn both_state(db: &mut PgConnection, before: &Held, after: &Held) -> sqlx::Result<Stating> {
+    let deliveries = [before.deliveries.as_slice(), after.deliveries.as_slice()].concat();
+    let both = sqlx::query_as!(
+        Stating,
+        r#"select coalesce(bool_and(billed), true) as "billed!", coalesce(bool_and(effective), true) as "effective!"
+           from (
+               select bool_or(states is distinct from 'effective') as billed,
+                   bool_or(states is distinct from 'billed') as effective
+               from delivery_files
+               where delivery_id = any($1)
+               group by delivery_id
+           ) by_delivery"#,
+        &deliveries,
+    )
+    .fetch_one(db)
+    .await?;
+    let are_disjoint = !both.billed && !both.effective;
+    Ok(Stating { billed: both.billed || are_disjoint, effective: both.effective || are_disjoint })
 }
 
 async fn look_closer(

@@ -18,6 +18,7 @@ mod decision;
 mod delivery;
 mod duplicate_rows;
 mod group_files;
+mod halves;
 mod identities;
 mod import;
 mod invoice;

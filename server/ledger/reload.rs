@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use sqlx::{Connection, PgConnection, PgPool};
 
 use crate::accelerator;
-use crate::billing;
+use crate::billing::{self, Statement};
 use crate::money::{Currency, Decimal};
 
 use super::archive_rows::clean;
@@ -54,6 +54,8 @@ struct Kept {
 struct File {
     name: String,
     sha256: Sha256,
+    /// Which of its costs were taken.
+    half: Statement,
     is_kept: bool,
     /// Where it is, if it was uploaded again.
     uploaded: Option<PathBuf>,
@@ -197,7 +199,7 @@ async fn find(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Option<Ke
     .await?;
     let Some(found) = found else { return Ok(None) };
     let files = sqlx::query!(
-        r#"select name, sha256, exists (select from originals o where o.sha256 = f.sha256) as "is_kept!"
+        r#"select name, sha256, read_as, exists (select from originals o where o.sha256 = f.sha256) as "is_kept!"
            from delivery_files f where delivery_id = $1 order by file_no"#,
         delivery_id
     )
@@ -228,7 +230,8 @@ async fn find(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Option<Ke
             .into_iter()
             .filter_map(|file| {
                 let sha256 = Sha256::try_from(file.sha256?).ok()?;
-                Some(File { name: file.name, sha256, is_kept: file.is_kept, uploaded: None })
+                let half = file.read_as.and_then(|half| half.parse().ok()).unwrap_or_default();
+                Some(File { name: file.name, sha256, half, is_kept: file.is_kept, uploaded: None })
             })
             .collect(),
         format: found.format,
@@ -294,16 +297,19 @@ impl Task {
         let mut reader = reader(sink, self.delivery_id, noisy_tags, known, &self.progress)?;
         let (mut source, mut brought) = (Source::default(), Vec::new());
         for (file_no, file) in self.files.iter().enumerate() {
-            source = Source::new(&file.name, file.uploaded.clone().unwrap_or_default());
+            source = Source::new(&file.name, file.uploaded.clone().unwrap_or_default()).read_as(file.half);
             let (file_no, format) = (file_no as i16, self.format.as_deref());
             if file.uploaded.is_some() {
                 let (export, original) =
                     read_and_keep(&mut reader, &self.originals, &source, (file_no, format), &self.progress)?;
                 let rows = export.row();
                 drop(export);
-                let kept = is_packed(&source.path).and_then(|is_packed| {
-                    original.finish(&self.originals, &source, is_packed.then_some(file.sha256))
-                });
+                let kept = match original {
+                    Some(original) => is_packed(&source.path).and_then(|is_packed| {
+                        original.finish(&self.originals, &source, is_packed.then_some(file.sha256))
+                    }),
+                    None => source.already_kept(),
+                };
                 let kept = kept.map_err(|error| file_error(&source, error))?;
                 if kept.sha256 != file.sha256 {
                     let changed = io::Error::other("it changed while it was read");
@@ -316,6 +322,7 @@ impl Task {
             let content = Counted::new(content, self.progress.clone());
             let mut export = billing::open(&file.name, content, format)
                 .map_err(|refusal| ended(&source, refusal.into()))?;
+            export.take(file.half);
             reader.file(file_no, &mut export, |_, _| {}).map_err(|error| ended(&source, error))?;
         }
         let reading = reader.finish().map_err(|error| ended(&source, error))?;

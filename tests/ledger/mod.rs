@@ -9,6 +9,7 @@ mod conservation;
 mod deliveries;
 mod faults;
 mod google;
+mod halves;
 mod oracle;
 mod originals;
 mod own_tables;

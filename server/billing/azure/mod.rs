@@ -112,6 +112,10 @@ impl Format for AzureUsage {
         header.has_any(&["metercategory", "metersubcategory", "metername"])
     }
 
+    fn states_halves(&self) -> bool {
+        true
+    }
+
     fn maps(&self) -> &'static [&'static str] {
         &["tags", "additionalinfo"]
     }

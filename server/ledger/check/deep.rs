@@ -1,6 +1,6 @@
 //! `check --deep`: the originals, read again row by row.
 //!
-//! Twice, side by side. By a reader that knows one thing of a format, which columns hold the billed cost, and shares no
+//! Twice, side by side. By a reader that knows one thing of a format, which columns hold the cost, and shares no
 //! code with [`crate::billing`]: a mistake there shows here. And by the reader of imports: what each row says, and the key
 //! that follows from it, is what is stored, so that nothing was moved since between two charges or two keys.
 //! The rows of the ledger come as a stream in the order of the file, so memory is bounded whatever its size.
@@ -15,6 +15,7 @@ use super::Equation;
 use super::costs::Costs;
 use super::rows::{self, Again, Compared, Stored};
 use crate::accelerator;
+use crate::billing::Statement;
 use crate::ledger::key::Keyer;
 use crate::ledger::noise::NoisyTags;
 use crate::ledger::{Archived, Originals, Sha256};
@@ -35,10 +36,12 @@ pub async fn check_originals(db: &mut PgConnection, originals: &Originals) -> sq
         };
         let (batches, incoming) = mpsc::channel::<Vec<Stored>>(AHEAD);
         let (originals, format) = (originals.clone(), file.format);
+        let half = file.read_as.and_then(|half| half.parse().ok()).unwrap_or_default();
         let has_this_catalog = file.catalog_version == Some(i64::from(accelerator::VERSION));
         let keyer = Keyer::new(NoisyTags::exactly(file.noisy_tags));
         let reading = tokio::task::spawn_blocking(move || {
-            let again = Again::open(originals.content(&sha256)?, format.as_deref(), keyer, has_this_catalog)?;
+            let content = originals.content(&sha256)?;
+            let again = Again::open(content, format.as_deref(), half, keyer, has_this_catalog)?;
             let costs = Costs::open(originals.content(&sha256)?, again.cost_columns())?;
             rows::compare(costs, again, stored(incoming))
         });
@@ -53,7 +56,7 @@ pub async fn check_originals(db: &mut PgConnection, originals: &Originals) -> sq
             continue;
         }
         match compared.map_err(|error| sqlx::Error::Io(io::Error::other(error)))? {
-            Ok(compared) => compared.equations(&of, file.rows_read, &mut equations),
+            Ok(compared) => compared.equations(&of, half, file.rows_read, &mut equations),
             Err(error) => equations.push(unreadable(&of, &error)),
         }
     }
@@ -90,16 +93,15 @@ fn unreadable(of: &str, error: &io::Error) -> Equation {
 }
 
 impl Compared {
-    fn equations(self, of: &str, rows_read: i64, equations: &mut Vec<Equation>) {
+    fn equations(self, of: &str, half: Statement, rows_read: i64, equations: &mut Vec<Equation>) {
         let mut say = |name, of: String, left, right| equations.push(Equation::new(name, of, left, right));
         let rows = Decimal::from(self.rows);
         say("rows in the file = rows read", of.to_owned(), rows, rows_read.into());
-        say(
-            "billed cost in the file = billed cost of its charges",
-            of.to_owned(),
-            self.billed_in_file,
-            self.billed_in_ledger,
-        );
+        let costs = match half {
+            Statement::Effective => "effective cost in the file = effective cost of its charges",
+            Statement::Whole | Statement::Billed => "billed cost in the file = billed cost of its charges",
+        };
+        say(costs, of.to_owned(), self.cost_in_file, self.cost_in_ledger);
         let agree = rows - Decimal::from(self.cost_differs);
         say(rows::COST, format!("{of}, rows that agree"), rows, agree);
         let agree = rows - Decimal::from(self.charge_differs);

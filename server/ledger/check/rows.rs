@@ -6,7 +6,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 use uuid::Uuid;
 
 use super::costs::{CostColumns, Costs};
-use crate::billing::{self, Charge, Export, Step};
+use crate::billing::{self, Charge, Export, Statement, Step};
 use crate::ledger::key::Keyer;
 use crate::ledger::original::Content;
 use crate::money::Decimal;
@@ -51,9 +51,9 @@ pub(super) struct Found {
 #[derive(Default)]
 pub(super) struct Compared {
     pub rows: i64,
-    /// Without rejected rows.
-    pub billed_in_file: Decimal,
-    pub billed_in_ledger: Decimal,
+    /// What was billed, or of a file that was read for it what is effective. Without rejected rows.
+    pub cost_in_file: Decimal,
+    pub cost_in_ledger: Decimal,
     /// Rows whose cost is another in the file.
     pub cost_differs: i64,
     /// Rows of which anything is another, read by the reader of imports.
@@ -68,6 +68,8 @@ pub(super) struct Again {
     /// Whether machines were recognized by the catalog of this version when it was loaded. Under another one a key may
     /// have its machine where it would have none today, and the other way round; all else of it is the same.
     has_this_catalog: bool,
+    /// Which of its costs were taken.
+    half: Statement,
     charge: Charge,
 }
 
@@ -75,12 +77,14 @@ impl Again {
     pub fn open(
         content: Content,
         format: Option<&str>,
+        half: Statement,
         keyer: Keyer,
         has_this_catalog: bool,
     ) -> io::Result<Self> {
-        let export = billing::open("the original", content, format)
+        let mut export = billing::open("the original", content, format)
             .map_err(|refusal| io::Error::other(refusal.message()))?;
-        Ok(Self { export, keyer, has_this_catalog, charge: Charge::default() })
+        export.take(half);
+        Ok(Self { export, keyer, has_this_catalog, half, charge: Charge::default() })
     }
 
     pub fn cost_columns(&self) -> CostColumns {
@@ -123,6 +127,10 @@ impl Again {
         }
         let too_many = || ("of which the ledger has a charge too many".to_owned(), Decimal::ZERO, 1.into());
         Ok(found.or_else(|| (!stored.is_empty()).then(too_many)))
+    }
+
+    fn stated_cost(&self) -> &'static str {
+        if self.half == Statement::Effective { "effective cost" } else { "billed cost" }
     }
 
     /// The first thing that the ledger holds otherwise of this row; `None` where it holds the same.
@@ -172,6 +180,12 @@ fn sum(mut amounts: impl Iterator<Item = Decimal>) -> io::Result<Decimal> {
     amounts.try_fold(Decimal::ZERO, Decimal::checked_add).map_err(io::Error::other)
 }
 
+/// The cost that the file's cost column became.
+fn stated(half: Statement, stored: &Stored) -> Decimal {
+    let cost = if half == Statement::Effective { stored.effective_cost } else { stored.billed_cost };
+    cost.unwrap_or_default()
+}
+
 fn micros(time: Option<DateTime<Utc>>) -> Option<i64> {
     time.map(|time| time.timestamp_micros())
 }
@@ -193,7 +207,7 @@ pub(super) fn compare(
         let mut of_row = Vec::new();
         while let Some(next) = stored.next_if(|next| next.row_no <= row) {
             if next.row_no < row {
-                compared.surplus(&next)?;
+                compared.surplus(&next, again.half)?;
             } else {
                 of_row.push(next);
             }
@@ -202,12 +216,12 @@ pub(super) fn compare(
             // A rejected row is none of the charges; what it would have cost is missing and said to be.
             Some(Stored { charge_key_id: None, .. }) => {}
             Some(_) => {
-                let in_ledger = sum(of_row.iter().filter_map(|stored| stored.billed_cost))?;
+                let in_ledger = sum(of_row.iter().map(|charge| self::stated(again.half, charge)))?;
                 let in_file = cost.amount()?;
                 compared.add(in_file, in_ledger)?;
                 if in_file != in_ledger {
                     compared.cost_differs += 1;
-                    compared.name(COST, format!("row {row}, billed cost"), in_file, in_ledger);
+                    compared.name(COST, format!("row {row}, {}", again.stated_cost()), in_file, in_ledger);
                 }
                 let found = if is_charge {
                     again.differences(of_row)?
@@ -235,22 +249,22 @@ pub(super) fn compare(
         }
     }
     for next in stored {
-        compared.surplus(&next)?;
+        compared.surplus(&next, again.half)?;
     }
     Ok(compared)
 }
 
 impl Compared {
     fn add(&mut self, in_file: Decimal, in_ledger: Decimal) -> io::Result<()> {
-        self.billed_in_file = sum([self.billed_in_file, in_file].into_iter())?;
-        self.billed_in_ledger = sum([self.billed_in_ledger, in_ledger].into_iter())?;
+        self.cost_in_file = sum([self.cost_in_file, in_file].into_iter())?;
+        self.cost_in_ledger = sum([self.cost_in_ledger, in_ledger].into_iter())?;
         Ok(())
     }
 
     /// A charge that the file has no row for.
-    fn surplus(&mut self, stored: &Stored) -> io::Result<()> {
+    fn surplus(&mut self, stored: &Stored, half: Statement) -> io::Result<()> {
         if stored.charge_key_id.is_some() {
-            let in_ledger = stored.billed_cost.unwrap_or_default();
+            let in_ledger = self::stated(half, stored);
             self.add(Decimal::ZERO, in_ledger)?;
             self.charge_differs += 1;
             let what = format!("row {}, of which the ledger has a charge too many", stored.row_no);

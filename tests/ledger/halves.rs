@@ -1,0 +1,259 @@
+//! Actual and amortized cost of a month in two files: they complete each other, in either order, and come apart again.
+
+use std::path::Path;
+
+use chrono::Duration;
+use gpuledger::ledger::{Decision, LoadedAgain, Progress, Reload, Report, Status, WhenUnsure};
+use gpuledger::money::Decimal;
+use gpuledger::storage::{self, Archiving};
+use sqlx::PgPool;
+
+use crate::support::{TestLedger, files, now};
+
+/// What pages count of all months: billed and effective cost, and metered hours.
+async fn counted(ledger: &TestLedger) -> [String; 3] {
+    let sums: (Decimal, Decimal, Decimal) = sqlx::query_as(
+        "select coalesce(sum(c.billed_cost), 0), coalesce(sum(c.effective_cost), 0),
+             coalesce(sum(c.consumed_quantity) filter (where c.is_metered and k.instance_type like 'Standard_ND%'), 0)
+         from full_charges c
+         join charge_keys k using (charge_key_id)
+         join visibility v on v.delivery_id = c.delivery_id and v.scope_id = c.scope_id and v.until_sequence is null",
+    )
+    .fetch_one(&mut *ledger.db.acquire().await.unwrap())
+    .await
+    .unwrap();
+    let rolled_up: (Decimal, Decimal) = sqlx::query_as(
+        "select coalesce(sum(m.billed_cost), 0), coalesce(sum(m.effective_cost), 0)
+         from monthly_costs m
+         join visibility v on v.delivery_id = m.delivery_id and v.scope_id = m.scope_id and v.until_sequence is null",
+    )
+    .fetch_one(&mut *ledger.db.acquire().await.unwrap())
+    .await
+    .unwrap();
+    assert_eq!(rolled_up, (sums.0, sums.1));
+    [sums.0, sums.1, sums.2].map(|sum| sum.normalize().to_string())
+}
+
+fn fixture(case: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/exports/azure-usage").join(case);
+    std::fs::read_to_string(path.join("input.csv")).unwrap()
+}
+
+/// Our own month: what it cost by each file, and hours of machines with eight GPUs.
+const ACTUAL: [&str; 3] = ["44286.91594", "44286.91594", "54"];
+const AMORTIZED: [&str; 3] = ["2027.41594", "2027.41594", "54"];
+const BOTH: [&str; 3] = ["44286.91594", "2027.41594", "54"];
+/// With another refund.
+const CORRECTED: [&str; 3] = ["44187.41594", "2027.41594", "54"];
+
+async fn notes(ledger: &TestLedger, delivery: i64) -> String {
+    let notes: Vec<String> = sqlx::query_scalar("select notes from deliveries where delivery_id = $1")
+        .bind(delivery)
+        .fetch_one(&mut *ledger.db.acquire().await.unwrap())
+        .await
+        .unwrap();
+    notes.join("; ")
+}
+
+#[track_caller]
+fn is_loaded(report: &Report) -> i64 {
+    assert_eq!(report.status, Status::Loaded, "{:?}", report.message);
+    report.delivery.unwrap()
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn amortized_cost_completes_actual_cost_and_a_corrected_one_replaces_its_half(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let actual = is_loaded(&ledger.deliver("actual.csv", fixture("enterprise-actual")).await);
+    assert_eq!(counted(&ledger).await, ACTUAL);
+    assert!(notes(&ledger, actual).await.contains("Only the actual cost of this month was imported"));
+    let report = ledger.deliver("amortized.csv", fixture("enterprise-amortized")).await;
+    let both = is_loaded(&report);
+    assert_eq!(counted(&ledger).await, BOTH);
+    assert_eq!(report.files.len(), 2);
+    assert!(report.message.as_deref().is_some_and(|said| said.contains("replaces import 1")), "{report:?}");
+    let said = notes(&ledger, both).await;
+    assert!(said.contains("billed cost is from actual.csv") && said.contains("from amortized.csv"), "{said}");
+    assert!(!said.contains("Only the"), "{said}");
+    ledger.assert_balanced().await;
+
+    let corrected = fixture("enterprise-actual").replace("-100.5", "-200");
+    let third = is_loaded(&ledger.deliver("actual.csv", corrected).await);
+    assert_eq!(counted(&ledger).await, CORRECTED);
+    ledger.assert_balanced().await;
+    // Undone in the order in which they came, and the other way round.
+    ledger.undo(third).await;
+    assert_eq!(counted(&ledger).await, BOTH);
+    ledger.undo(both).await;
+    assert_eq!(counted(&ledger).await, ACTUAL);
+    ledger.undo(actual).await;
+    assert_eq!(counted(&ledger).await, ["0", "0", "0"]);
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn actual_cost_completes_amortized_cost(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let amortized = is_loaded(&ledger.deliver("amortized.csv", fixture("enterprise-amortized")).await);
+    assert_eq!(counted(&ledger).await, AMORTIZED);
+    assert!(notes(&ledger, amortized).await.contains("Only the amortized cost of this month was imported"));
+    let both = is_loaded(&ledger.deliver("actual.csv", fixture("enterprise-actual")).await);
+    assert_eq!(counted(&ledger).await, BOTH);
+    let corrected = fixture("enterprise-actual").replace("-100.5", "-200");
+    is_loaded(&ledger.deliver("actual.csv", corrected).await);
+    assert_eq!(counted(&ledger).await, CORRECTED);
+    // The one in between changes nothing; then the last goes, and the first is what is left.
+    ledger.undo(both).await;
+    assert_eq!(counted(&ledger).await, CORRECTED);
+    ledger.undo(3).await;
+    assert_eq!(counted(&ledger).await, AMORTIZED);
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn both_files_at_once_are_one_import_and_the_same_bytes_are_imported_once(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let paths = [
+        ledger.file("amortized.csv", fixture("enterprise-amortized")),
+        ledger.file("actual.csv", fixture("enterprise-actual")),
+    ];
+    let reports = ledger.import(&paths, None, WhenUnsure::Wait).await;
+    assert_eq!(reports.len(), 1);
+    is_loaded(&reports[0]);
+    assert_eq!((reports[0].rows_read, reports[0].charges), (15, 15));
+    assert_eq!(counted(&ledger).await, BOTH);
+    ledger.assert_balanced().await;
+    for (name, case) in [("a.csv", "enterprise-actual"), ("b.csv", "enterprise-amortized")] {
+        let again = ledger.deliver(name, fixture(case)).await;
+        assert_eq!(again.status, Status::Duplicate, "{case}: {:?}", again.message);
+    }
+    assert_eq!(counted(&ledger).await, BOTH);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn halves_of_other_accounts_or_months_complete_nothing(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    is_loaded(&ledger.deliver("actual.csv", fixture("enterprise-actual")).await);
+    for other in [
+        fixture("enterprise-amortized").replace("4711001", "4711002"),
+        fixture("enterprise-amortized").replace("09/", "10/").replace("10/30/2026", "10/31/2026"),
+    ] {
+        let report = ledger.deliver("amortized.csv", other).await;
+        is_loaded(&report);
+        assert_eq!(report.files.len(), 1);
+    }
+    let [billed, effective, _] = counted(&ledger).await;
+    assert_eq!(billed, effective, "each stands alone");
+    assert_eq!(billed, "48341.74782");
+    // Added to what is there, it stands alone, too: somebody said so.
+    let path = ledger.file("added.csv", fixture("enterprise-amortized"));
+    let added = ledger.import(&[path], Some(Decision::Add), WhenUnsure::Wait).await;
+    assert_eq!(added[0].files.len(), 1);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn the_manifest_says_which_cost_its_files_state(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    // Nothing of a commitment is in either.
+    let plain = fixture("customer-agreement");
+    let manifest = |kind: &str, rows: u64| {
+        format!(
+            r#"{{"manifestVersion": "2024-04-01", "exportConfig": {{"type": "{kind}"}},
+                "blobs": [{{"blobName": "x/20260901-20260930/r/part_0_0001.csv", "dataRowCount": {rows}}}]}}"#
+        )
+    };
+    ledger.file("actual/part_0_0001.csv", &plain);
+    let wrong = ledger.file("actual/wrong.json", manifest("ActualCost", 8));
+    let refused = ledger.import(&[wrong], None, WhenUnsure::Wait).await;
+    assert_eq!(refused[0].status, Status::Refused);
+    let said = refused[0].message.clone().unwrap();
+    assert!(said.contains("7 rows, where the manifest counts 8"), "{said}");
+    let actual = ledger.file("actual/manifest.json", manifest("ActualCost", 7));
+    is_loaded(&ledger.import(&[actual], None, WhenUnsure::Wait).await[0]);
+    ledger.file("amortized/part_0_0001.csv", plain.replace(",151.2,", ",150,"));
+    let amortized = ledger.file("amortized/manifest.json", manifest("AmortizedCost", 7));
+    let report = ledger.import(&[amortized], None, WhenUnsure::Wait).await;
+    assert_eq!(report[0].files.len(), 2);
+    is_loaded(&report[0]);
+    let [billed, effective, _] = counted(&ledger).await;
+    assert_eq!([billed.as_str(), effective.as_str()], ["642.3", "637.5"]);
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn corrected_rows_are_read_as_the_half_that_lacked_them(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    is_loaded(&ledger.deliver("actual.csv", fixture("enterprise-actual")).await);
+    let broken = fixture("enterprise-amortized").replace(",1200,", ",oops,");
+    let path = ledger.file("amortized.csv", broken);
+    // A month of which more is missing than before asks.
+    let asks = ledger.import(std::slice::from_ref(&path), None, WhenUnsure::Discard).await;
+    assert_eq!(asks[0].status, Status::Waiting);
+    assert!(asks[0].message.as_deref().is_some_and(|said| said.contains("more rows are missing")));
+    let both = ledger.import(&[path], Some(Decision::Replace), WhenUnsure::Wait).await.remove(0);
+    let (delivery, rejection) = (is_loaded(&both), &both.rejections[0]);
+    assert_eq!((both.rejected, rejection.file.as_str(), rejection.row), (1, "amortized.csv", 1));
+    assert_eq!(counted(&ledger).await, ["44286.91594", "827.41594", "34"]);
+    let whole = fixture("enterprise-amortized");
+    let mut lines = whole.lines();
+    let (header, row) = (lines.next().unwrap(), lines.next().unwrap());
+    let corrected = format!("{header},gpuledger/Row\n{row},delivery-{delivery}/file-1/row-1\n");
+    let report = ledger.deliver("corrected.csv", corrected).await;
+    is_loaded(&report);
+    assert_eq!(report.files.len(), 1);
+    assert_eq!(counted(&ledger).await, BOTH);
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn archived_pair_is_loaded_again_as_the_halves_that_it_was(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    is_loaded(&ledger.deliver("actual.csv", fixture("enterprise-actual")).await);
+    let both = is_loaded(&ledger.deliver("amortized.csv", fixture("enterprise-amortized")).await);
+    let corrected = fixture("enterprise-actual").replace("-100.5", "-200");
+    let third = is_loaded(&ledger.deliver("actual.csv", corrected).await);
+    let mut db = ledger.db.acquire().await.unwrap();
+    let at_once = Archiving { after_hours: Some(0), ..Archiving::default() };
+    storage::set_archiving(&mut db, at_once, now()).await.unwrap();
+    for minutes in [1, 4] {
+        storage::archive(&mut db, &ledger.originals, now() + Duration::minutes(minutes)).await.unwrap();
+    }
+    ledger.assert_balanced().await;
+    let TestLedger { db: pool, originals, .. } = &ledger;
+    let reload = Reload {
+        pool,
+        originals,
+        delivery_id: both,
+        uploaded: &[],
+        progress: &Progress::default(),
+        now: now(),
+    };
+    let loaded = reload.run().await.unwrap();
+    assert!(matches!(loaded, LoadedAgain::Done), "{loaded:?}");
+    ledger.undo(third).await;
+    assert_eq!(counted(&ledger).await, BOTH);
+    ledger.assert_balanced().await;
+}
+
+/// Microsoft's own example, with the sums that were worked out for it.
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn files_of_microsoft_complete_each_other_in_both_orders(db: PgPool) {
+    let Some(folder) = files::of_others() else { return };
+    let ledger = TestLedger::new(db);
+    let read = |name: &str| std::fs::read(folder.join("azure-ea").join(name)).unwrap();
+    let (actual, amortized) = (read("EA_ActualCost_Small.csv"), read("EA_AmortizedCost_Small.csv"));
+    let total = ["8.5450077867419368", "16.296932136636644627485419"];
+    for order in [[&actual, &amortized], [&amortized, &actual]] {
+        let mut made = Vec::new();
+        for file in order {
+            made.push(is_loaded(&ledger.deliver("export.csv", file).await));
+        }
+        let [billed, effective, _] = counted(&ledger).await;
+        assert_eq!([billed.as_str(), effective.as_str()], total);
+        ledger.assert_balanced().await;
+        for delivery in made.into_iter().rev() {
+            ledger.undo(delivery).await;
+        }
+        assert_eq!(counted(&ledger).await[..2], ["0", "0"]);
+    }
+}
