@@ -92,6 +92,11 @@ pub struct Imported {
 
 /// Imports a file through the command line, beside a server.
 pub fn import(data_dir: &Path, file: &Path, more: &[&str]) -> Imported {
+    import_if_read(data_dir, file, more).expect("an import")
+}
+
+/// As [`import`]; `None` where the program refuses the file.
+pub fn import_if_read(data_dir: &Path, file: &Path, more: &[&str]) -> Option<Imported> {
     let mut command = gpuledger(data_dir, &["import"]);
     let began = Instant::now();
     let mut child = command.args(more).arg(file).spawn().unwrap();
@@ -104,8 +109,11 @@ pub fn import(data_dir: &Path, file: &Path, more: &[&str]) -> Imported {
             None => sleep(TICK),
         }
     };
+    if status.code() == Some(1) {
+        return None;
+    }
     assert!(status.success(), "import: {status}");
-    Imported { took: began.elapsed(), peak_mib }
+    Some(Imported { took: began.elapsed(), peak_mib })
 }
 
 fn peak_memory(pid: u32) -> Option<f64> {

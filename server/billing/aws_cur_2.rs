@@ -43,6 +43,10 @@ impl Format for AwsCur2 {
                 .any(|key| header.has(key))
     }
 
+    fn maps(&self) -> &'static [&'static str] {
+        &["product", "resourcetags", "costcategory", "discount"]
+    }
+
     fn has_its_columns(&self, header: &Header) -> bool {
         header.names().iter().all(|name| !name.contains('/'))
     }

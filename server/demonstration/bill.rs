@@ -9,12 +9,10 @@ use super::Sums;
 use super::organization::{Bill, ORGANIZATION, PLAN_RATE, Reservation, Store, Team, Term, list};
 use super::schedule::{Run, lasting_id, runs};
 use crate::generate::amount::Amount;
-use crate::generate::aws_cur::AwsCur;
-use crate::generate::focus::Focus;
 use crate::generate::line::{Kind, Line, Owner, Writer};
-use crate::generate::output::Output;
+use crate::generate::output::{Output, only};
 use crate::generate::settle::{reservation_fee, reservation_upfront};
-use crate::generate::{Format, Plan, Totals};
+use crate::generate::{self, Format, Plan, Totals};
 use crate::money::Currency;
 use crate::period::BillingMonth;
 
@@ -59,29 +57,20 @@ pub(super) fn write(bill: &'static Bill, month: &Statement, out: &mut Vec<u8>) -
         ..Plan::new(bill.format, 0, month.month, month.seed_of(bill))
     };
     let output =
-        Output::new(&plan, bill.provider, bill.offer, out)?.with_accounts(ORGANIZATION, bill.accounts);
-    let (totals, teams) = match bill.format {
-        Format::AwsCur => {
-            let mut books = Books::new(bill, *month, AwsCur::new(output, plan.columns)?);
-            books.run()?;
-            (books.writer.into_output().finish()?, books.teams)
-        }
-        Format::Focus => {
-            let mut books = Books::new(bill, *month, Focus::new(output, bill.offer)?);
-            books.run()?;
-            (books.writer.into_output().finish()?, books.teams)
-        }
-    };
+        Output::new(&plan, bill.provider, bill.offer, only(out))?.with_accounts(ORGANIZATION, bill.accounts);
+    let mut books = Books::new(bill, *month, generate::writer(&plan, bill.offer, output)?);
+    books.run()?;
+    let (totals, teams) = (books.writer.finish()?, books.teams);
     let Totals { rows, billed, effective, accelerator_hours, .. } = totals;
     let teams = teams.into_iter().map(|(team, amount)| (team, amount.to_decimal())).collect();
     Ok(Sums { rows, currency, billed, effective, teams, accelerator_hours })
 }
 
 /// A bill while it is written.
-struct Books<W> {
+struct Books<'a> {
     bill: &'static Bill,
     month: Statement,
-    writer: W,
+    writer: Box<dyn Writer + 'a>,
     /// Billed so far, before tax.
     by_account: Vec<Amount>,
     /// Effective cost by the tag `team`, as it is spelled.
@@ -90,8 +79,8 @@ struct Books<W> {
     reserved: Vec<u64>,
 }
 
-impl<W: Writer> Books<W> {
-    fn new(bill: &'static Bill, month: Statement, writer: W) -> Self {
+impl<'a> Books<'a> {
+    fn new(bill: &'static Bill, month: Statement, writer: Box<dyn Writer + 'a>) -> Self {
         Self {
             bill,
             month,

@@ -32,9 +32,20 @@ impl Amount {
         Self(self.0 * i128::from(n))
     }
 
+    /// Down to a whole hundredth, as invoices state taxes, discounts and credits. A double holds such an amount, and every
+    /// other of a generated row, to the last place.
+    pub(crate) fn to_cents(self) -> Self {
+        Self(self.0 - self.0 % (ONE / 100))
+    }
+
     /// The product, down to the last place.
     pub(crate) fn by(self, other: Self) -> Self {
         Self(self.0 * other.0 / ONE)
+    }
+
+    /// The quotient, down to the last place; 0 of nothing.
+    pub(crate) fn over(self, other: Self) -> Self {
+        Self((self.0 * ONE).checked_div(other.0).unwrap_or(0))
     }
 
     pub(crate) fn minus(self, other: Self) -> Self {
@@ -51,6 +62,25 @@ impl Amount {
 
     pub(crate) fn to_decimal(self) -> Decimal {
         Decimal::new(self.0, PLACES).normalize()
+    }
+
+    /// Digits and a power of ten, as Java prints small amounts: `2.323760000E-9`; plain from 1 on.
+    pub(crate) fn write_scientific(self, out: &mut Vec<u8>) {
+        let magnitude = self.0.unsigned_abs();
+        if magnitude == 0 || magnitude >= ONE.unsigned_abs() {
+            return self.write(out);
+        }
+        if self.0 < 0 {
+            out.push(b'-');
+        }
+        let digits = magnitude.to_string();
+        out.extend_from_slice(&digits.as_bytes()[..1]);
+        if digits.len() > 1 {
+            out.push(b'.');
+            out.extend_from_slice(&digits.as_bytes()[1..]);
+        }
+        out.extend_from_slice(b"E-");
+        write_number(out, u64::from(PLACES) + 1 - digits.len() as u64);
     }
 
     /// As short as it is exact: `98.32`, `0`, `-0.0000000001`.
@@ -100,17 +130,17 @@ pub(crate) fn write_hex(out: &mut Vec<u8>, number: u64) {
 }
 
 /// A CSV cell, quoted where it must be.
-pub(crate) fn write_cell(out: &mut Vec<u8>, text: &str) {
-    if !text.bytes().any(|b| matches!(b, b',' | b'"' | b'\n' | b'\r')) {
-        out.extend_from_slice(text.as_bytes());
+pub(crate) fn write_cell(out: &mut Vec<u8>, text: &[u8]) {
+    if !text.iter().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r')) {
+        out.extend_from_slice(text);
         return;
     }
     out.push(b'"');
-    for byte in text.bytes() {
-        if byte == b'"' {
+    for byte in text {
+        if *byte == b'"' {
             out.push(b'"');
         }
-        out.push(byte);
+        out.push(*byte);
     }
     out.push(b'"');
 }
@@ -141,9 +171,25 @@ mod tests {
     }
 
     #[test]
+    fn small_amounts_have_a_power_of_ten() {
+        for (amount, written) in [
+            (Amount::ZERO, "0"),
+            (Amount::new(125, 2), "1.25"),
+            (Amount::new(1, 2), "1.00000000E-2"),
+            (Amount::new(232_376, 10), "2.32376E-5"),
+            (Amount::new(-4, 10), "-4E-10"),
+            (Amount::new(5, 3), "5.0000000E-3"),
+        ] {
+            assert_eq!(text(|out| amount.write_scientific(out)), written);
+            assert_eq!(written.parse::<Decimal>().unwrap(), amount.to_decimal());
+        }
+        assert_eq!(Amount::new(-12_345, 3).to_cents(), Amount::new(-1_234, 2));
+    }
+
+    #[test]
     fn it_quotes_cells_that_need_it() {
-        assert_eq!(text(|out| write_cell(out, "plain text")), "plain text");
-        assert_eq!(text(|out| write_cell(out, "a, \"b\"")), "\"a, \"\"b\"\"\"");
+        assert_eq!(text(|out| write_cell(out, b"plain text")), "plain text");
+        assert_eq!(text(|out| write_cell(out, b"a, \"b\"")), "\"a, \"\"b\"\"\"");
         assert_eq!(text(|out| write_hex(out, 0xab)), "00000000000000ab");
     }
 }

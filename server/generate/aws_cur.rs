@@ -1,23 +1,27 @@
-//! The legacy AWS Cost and Usage Report as CSV, hourly, with resource ids.
+//! The AWS Cost and Usage Report, legacy and 2.0, hourly, with resource ids.
 //!
 //! Savings plans appear as AWS writes them: covered usage at its on-demand price, a negation of the same
 //! amount, and the hour's recurring fee. Reservations: usage at 0, a monthly recurring fee (RIFee), the
 //! upfront fee once (Fee with a reservation's ARN).
 
-use std::io::{self, Write};
+use std::io;
 
-use super::Columns;
-use super::amount::{Amount, write_cell, write_hex, write_number};
+use super::amount::{Amount, write_hex, write_number};
 use super::cur_cells::{machine_cell, plan_cell, reservation_cell, tag_cell};
-use super::cur_columns::{self, Cell};
+use super::cur_columns::{self, Cell, Content, Edition};
 use super::line::{Kind, Line, Writer};
 use super::output::Output;
 use super::random::Random;
+use super::table::{Cells, Object, write_json_escaped};
+use super::{Columns, Totals};
 
-pub(crate) struct AwsCur<'a, W: Write> {
-    output: Output<'a, W>,
-    columns: Vec<(&'static str, Cell)>,
+pub(crate) struct AwsCur<'a> {
+    output: Output<'a>,
+    edition: Edition,
+    columns: Vec<Content>,
     ids: Random,
+    /// A value of a map.
+    value: Vec<u8>,
 }
 
 /// Which of an event's rows is being written.
@@ -27,23 +31,12 @@ enum Row {
     Negation,
 }
 
-impl<'a, W: Write> AwsCur<'a, W> {
-    pub(crate) fn new(mut output: Output<'a, W>, columns: Columns) -> io::Result<Self> {
-        let columns = cur_columns::of(columns);
-        for (at, (name, _)) in columns.iter().enumerate() {
-            if at > 0 {
-                output.row.push(b',');
-            }
-            output.row.extend_from_slice(name.as_bytes());
-        }
-        output.row.push(b'\n');
-        output.end_header()?;
+impl<'a> AwsCur<'a> {
+    pub(crate) fn new(mut output: Output<'a>, columns: Columns, edition: Edition) -> io::Result<Self> {
+        let (table, columns) = cur_columns::of(columns, edition, output.container);
+        output.begin(table)?;
         let ids = Random::new(output.seed ^ 0x11_6e17);
-        Ok(Self { output, columns, ids })
-    }
-
-    pub(crate) fn into_output(self) -> Output<'a, W> {
-        self.output
+        Ok(Self { output, edition, columns, ids, value: Vec::new() })
     }
 
     fn row(&mut self, line: &Line, row: Row) -> io::Result<()> {
@@ -52,30 +45,58 @@ impl<'a, W: Write> AwsCur<'a, W> {
             (Kind::Planned, Row::Negation) => line.list.negative(),
             _ => line.billed,
         };
+        let mut cells = std::mem::take(&mut self.output.cells);
         for at in 0..self.columns.len() {
-            if at > 0 {
-                self.output.row.push(b',');
-            }
-            let (_, cell) = self.columns[at];
-            if cell != Cell::Empty {
-                self.cell(cell, line, row, billed);
+            match &self.columns[at] {
+                Content::Cell(Cell::Empty) => cells.empty(1),
+                Content::Cell(cell) => {
+                    let cell = *cell;
+                    cells.with(|out| self.cell(out, cell, line, row, billed));
+                }
+                Content::Map(_) => self.map(&mut cells, at, line, row, billed),
             }
         }
-        self.output.row.push(b'\n');
+        self.output.cells = cells;
         let effective = if row == Row::Negation { Amount::ZERO } else { line.effective };
         let list = if line.kind.is_usage() && row == Row::Main { line.list } else { Amount::ZERO };
         self.output.tally(line, row == Row::Main, billed, effective, list);
         self.output.end_row()
     }
 
-    fn cell(&mut self, cell: Cell, line: &Line, row: Row, billed: Amount) {
+    /// A map of CUR 2.0: what has a value.
+    fn map(&mut self, cells: &mut Cells, at: usize, line: &Line, row: Row, billed: Amount) {
+        let entries = match &mut self.columns[at] {
+            Content::Map(entries) => std::mem::take(entries),
+            Content::Cell(_) => return,
+        };
+        let mut value = std::mem::take(&mut self.value);
+        cells.with(|out| {
+            let mut object = Object::begin(out);
+            for (key, cell) in &entries {
+                value.clear();
+                self.cell(&mut value, *cell, line, row, billed);
+                if !value.is_empty() {
+                    object.with(key, |out| {
+                        out.push(b'"');
+                        write_json_escaped(out, &value);
+                        out.push(b'"');
+                    });
+                }
+            }
+            object.end();
+        });
+        self.value = value;
+        self.columns[at] = Content::Map(entries);
+    }
+
+    fn cell(&mut self, out: &mut Vec<u8>, cell: Cell, line: &Line, row: Row, billed: Amount) {
         if cell == Cell::LineItemId {
-            return self.line_item_id();
+            return self.line_item_id(out);
         }
-        let output = &mut self.output;
+        let output = &self.output;
         let is_main = row == Row::Main;
         let machine = line.machine.filter(|_| line.kind.runs());
-        let out = &mut output.row;
+        let last = output.stamps.len() - 1;
         let mut text = |text: &str| out.extend_from_slice(text.as_bytes());
         match cell {
             Cell::Empty | Cell::LineItemId => {}
@@ -84,12 +105,12 @@ impl<'a, W: Write> AwsCur<'a, W> {
                 out.push(b'/');
                 out.extend_from_slice(&output.stamps[line.to]);
             }
-            Cell::Start => out.extend_from_slice(&output.stamps[line.from]),
-            Cell::End => out.extend_from_slice(&output.stamps[line.to]),
-            Cell::MonthStart => out.extend_from_slice(&output.stamps[0]),
-            Cell::MonthEnd => out.extend_from_slice(&output.stamps[output.stamps.len() - 1]),
+            Cell::Start => self.stamp(out, line.from),
+            Cell::End => self.stamp(out, line.to),
+            Cell::MonthStart => self.stamp(out, 0),
+            Cell::MonthEnd => self.stamp(out, last),
             Cell::InvoiceId => text(&output.invoice_id),
-            Cell::Entity => text("\"Amazon Web Services, Inc.\""),
+            Cell::Entity => text("Amazon Web Services, Inc."),
             Cell::BillingEntity => text("AWS"),
             Cell::BillType => text(match line.kind {
                 Kind::ReservationUpfront { .. } => "Purchase",
@@ -99,6 +120,8 @@ impl<'a, W: Write> AwsCur<'a, W> {
             Cell::Account if is_main => text(&output.accounts[line.account]),
             // Negations are the payer's.
             Cell::Payer | Cell::Account => text(&output.billing_account),
+            Cell::AccountName if is_main => text(&output.account_names[line.account]),
+            Cell::PayerName | Cell::AccountName => text(&output.billing_account_name),
             Cell::LineItemType => text(line_item_type(line.kind, row)),
             Cell::ProductCode | Cell::ServiceCode => text(product_code(line)),
             Cell::UsageType => usage_type(out, line),
@@ -131,7 +154,7 @@ impl<'a, W: Write> AwsCur<'a, W> {
                 Kind::Support => "AWS Support (Enterprise)",
                 _ => "Amazon Elastic Compute Cloud",
             }),
-            Cell::Location if line.machine.is_some() => write_cell(out, line.region.name),
+            Cell::Location if line.machine.is_some() => text(line.region.name),
             Cell::Region if line.machine.is_some() || line.kind == Kind::Goods => text(line.region.id),
             Cell::ProductFamily => text(match line.kind {
                 Kind::Goods => line.goods.family,
@@ -168,6 +191,7 @@ impl<'a, W: Write> AwsCur<'a, W> {
             | Cell::PlanTerm => plan_cell(out, cell, line, &output.plan_arn, is_main),
             Cell::CreatedBy
             | Cell::CapitalTeam
+            | Cell::AnyTeam
             | Cell::Environment
             | Cell::Experiment
             | Cell::Project
@@ -193,19 +217,31 @@ impl<'a, W: Write> AwsCur<'a, W> {
 
     /// 52 characters of a to z and 2 to 7, as AWS's. Unlike the rows' other draws these come from their own
     /// stream, so that they are not what makes two plans differ.
-    fn line_item_id(&mut self) {
+    fn line_item_id(&mut self, out: &mut Vec<u8>) {
         for _ in 0..4 {
             let mut bits = self.ids.next();
             for _ in 0..13 {
-                self.output.row.push(b"abcdefghijklmnopqrstuvwxyz234567"[(bits & 31) as usize]);
+                out.push(b"abcdefghijklmnopqrstuvwxyz234567"[(bits & 31) as usize]);
                 bits >>= 5;
+            }
+        }
+    }
+
+    /// CUR 2.0 writes thousandths of seconds.
+    fn stamp(&self, out: &mut Vec<u8>, hour: usize) {
+        let stamp = &self.output.stamps[hour];
+        match self.edition {
+            Edition::Legacy => out.extend_from_slice(stamp),
+            Edition::Second => {
+                out.extend_from_slice(&stamp[..19]);
+                out.extend_from_slice(b".000Z");
             }
         }
     }
 }
 
-impl<W: Write> Writer for AwsCur<'_, W> {
-    fn rows(kind: Kind) -> u64 {
+impl Writer for AwsCur<'_> {
+    fn rows(&self, kind: Kind) -> u64 {
         if kind == Kind::Planned { 2 } else { 1 }
     }
 
@@ -215,6 +251,10 @@ impl<W: Write> Writer for AwsCur<'_, W> {
             self.row(line, Row::Negation)?;
         }
         Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> io::Result<Totals> {
+        self.output.finish()
     }
 }
 
@@ -291,12 +331,12 @@ fn description(out: &mut Vec<u8>, line: &Line, row: Row) {
         Kind::Spot => {
             text(line.machine_name());
             text(" Linux/UNIX Spot Instance-hour in ");
-            write_cell(out, line.region.id);
+            text(line.region.id);
         }
         Kind::Reserved { .. } => {
-            text("\"Linux/UNIX (Amazon VPC), ");
+            text("Linux/UNIX (Amazon VPC), ");
             text(line.machine_name());
-            text(" reserved instance applied\"");
+            text(" reserved instance applied");
         }
         Kind::Goods => {
             text("$");
@@ -304,13 +344,13 @@ fn description(out: &mut Vec<u8>, line: &Line, row: Row) {
             out.extend_from_slice(b" per ");
             out.extend_from_slice(line.goods.unit.as_bytes());
             out.extend_from_slice(b" - ");
-            write_cell(out, line.region.id);
+            out.extend_from_slice(line.region.id.as_bytes());
         }
         Kind::PlanFee { .. } => text("3 year No Upfront Compute Savings Plan"),
         Kind::ReservationFee { .. } => {
-            text("\"USD hourly fee per Linux/UNIX (Amazon VPC), ");
+            text("USD hourly fee per Linux/UNIX (Amazon VPC), ");
             text(line.machine_name());
-            text(" instance\"");
+            text(" instance");
         }
         Kind::ReservationUpfront { .. } => text("Sign up charge for subscription: reservation"),
         Kind::Support => text("AWS Support (Enterprise)"),

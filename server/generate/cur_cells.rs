@@ -1,6 +1,6 @@
 //! The cells of a report's row that describe its machine, commitment and tags.
 
-use super::amount::{write_cell, write_number};
+use super::amount::write_number;
 use super::cur_columns::Cell;
 use super::line::{Kind, Line};
 use super::world::Machine;
@@ -76,17 +76,19 @@ pub(crate) fn plan_cell(out: &mut Vec<u8>, cell: Cell, line: &Line, arn: &str, i
 
 pub(crate) fn tag_cell(out: &mut Vec<u8>, cell: Cell, line: &Line) {
     let Some(owner) = line.owner else { return };
+    let mut text = |text: &str| out.extend_from_slice(text.as_bytes());
     match cell {
-        Cell::Team if !owner.is_capital => write_cell(out, owner.team),
-        Cell::CapitalTeam if owner.is_capital => write_cell(out, owner.team),
-        Cell::Environment => write_cell(out, owner.environment),
-        Cell::Workload => write_cell(out, owner.workload),
-        Cell::CostCenterTag => write_cell(out, owner.cost_center),
-        Cell::Project => write_cell(out, owner.project),
+        Cell::Team if !owner.is_capital => text(owner.team),
+        Cell::CapitalTeam if owner.is_capital => text(owner.team),
+        Cell::AnyTeam => text(owner.team),
+        Cell::Environment => text(owner.environment),
+        Cell::Workload => text(owner.workload),
+        Cell::CostCenterTag => text(owner.cost_center),
+        Cell::Project => text(owner.project),
         Cell::Experiment if owner.experiment > 0 => owner.write_experiment(out),
         Cell::CreatedBy if line.kind.runs() && line.resource.is_multiple_of(4) => {
-            out.extend_from_slice(b"AssumedRole:role/");
-            write_cell(out, owner.project.split(',').next().unwrap_or_default());
+            text("AssumedRole:role/");
+            text(owner.project.split(',').next().unwrap_or_default());
         }
         _ => {}
     }

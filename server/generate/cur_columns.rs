@@ -1,7 +1,11 @@
 //! The columns of the generated report, in the order AWS writes them: identity, bill, lineItem, then
-//! products, prices, commitments and tags by name (AWS Cost and Usage Report user guide).
+//! products, prices, commitments and tags by name (AWS Cost and Usage Report user guide). From them follow the snake case
+//! columns of the same report in Parquet, and those of CUR 2.0, of which some are maps.
 
-use super::Columns;
+use std::borrow::Cow;
+
+use super::table::{Column, Shape, Table, Ticks};
+use super::{Columns, Container};
 
 /// What a column of a row holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,9 +17,11 @@ pub(crate) enum Cell {
     BillingEntity,
     BillType,
     Payer,
+    PayerName,
     MonthStart,
     MonthEnd,
     Account,
+    AccountName,
     LineItemType,
     Start,
     End,
@@ -81,6 +87,8 @@ pub(crate) enum Cell {
     CostCenterTag,
     Workload,
     CapitalTeam,
+    /// Under either spelling of the tag.
+    AnyTeam,
     Environment,
     Experiment,
     Project,
@@ -90,13 +98,149 @@ pub(crate) enum Cell {
 
 use Cell as C;
 
+/// Which of AWS's two reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Edition {
+    Legacy,
+    /// CUR 2.0.
+    Second,
+}
+
+/// What a column of a report is made of.
+#[derive(Clone, Debug)]
+pub(crate) enum Content {
+    Cell(Cell),
+    /// Entries by their keys; those without a value are left out.
+    Map(Vec<(String, Cell)>),
+}
+
 /// The columns of a report.
-pub(crate) fn of(columns: Columns) -> Vec<(&'static str, Cell)> {
+pub(crate) fn of(columns: Columns, edition: Edition, container: Container) -> (Table, Vec<Content>) {
     let is_in = |(name, cell): &&(&str, Cell)| match columns {
         Columns::Few => *cell != C::Empty && !NOT_IN_FEW.contains(name),
         Columns::Many => true,
     };
-    COLUMNS.iter().filter(is_in).copied().collect()
+    let legacy = COLUMNS.iter().filter(is_in).copied();
+    let columns: Vec<(Column, Content)> = match (edition, container) {
+        (Edition::Second, _) => second(legacy),
+        (Edition::Legacy, Container::Parquet) => athena(legacy),
+        (Edition::Legacy, Container::Csv | Container::Json) => {
+            legacy.map(|(name, cell)| (Column::new(name, cell.shape()), Content::Cell(cell))).collect()
+        }
+    };
+    let (columns, contents) = columns.into_iter().unzip();
+    (Table { columns, ..Table::default() }, contents)
+}
+
+/// The report's columns in Parquet. Those that are the same in lower case become one (AWS Cost and Usage Report user guide,
+/// "Column names" of the Athena integration): `user:Team` and `user:team`.
+fn athena(legacy: impl Iterator<Item = (&'static str, Cell)>) -> Vec<(Column, Content)> {
+    let mut columns: Vec<(Column, Content)> = Vec::new();
+    for (name, cell) in legacy.filter(|(_, cell)| *cell != C::CapitalTeam) {
+        let cell = if cell == C::Team { C::AnyTeam } else { cell };
+        columns.push((named(snake_case(name), cell.shape()), Content::Cell(cell)));
+    }
+    columns
+}
+
+/// The columns of CUR 2.0, by name. Discounts are rows of their own ("manual discount compatibility"), which leaves the columns
+/// of discounts out.
+fn second(legacy: impl Iterator<Item = (&'static str, Cell)>) -> Vec<(Column, Content)> {
+    let (mut product, mut tags, mut categories) = (Vec::new(), Vec::new(), Vec::new());
+    let mut columns: Vec<(Column, Content)> = Vec::new();
+    for (name, cell) in legacy {
+        let key = |prefix: &str| name.strip_prefix(prefix).map(snake_case);
+        match (key("product/"), key("resourceTags/"), key("costCategory/")) {
+            (Some(key), _, _) if !PRODUCT.contains(&&*key) => product.push((key, cell)),
+            (_, Some(_), _) if cell == C::CapitalTeam => {}
+            (_, Some(key), _) if cell == C::Team => tags.push((key, C::AnyTeam)),
+            (_, Some(key), _) => tags.push((key, cell)),
+            (_, _, Some(key)) => categories.push((key, cell)),
+            _ => columns.push((named(snake_case(name), cell.shape()), Content::Cell(cell))),
+        }
+    }
+    product.retain(|(_, cell)| *cell != C::Empty);
+    for (name, map) in [("product", product), ("resource_tags", tags), ("cost_category", categories)] {
+        columns.push((Column::new(name, Shape::Map), Content::Map(map)));
+    }
+    for (name, cell) in
+        [("bill_payer_account_name", C::PayerName), ("line_item_usage_account_name", C::AccountName)]
+    {
+        columns.push((Column::new(name, Shape::Text), Content::Cell(cell)));
+    }
+    columns.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
+    columns
+}
+
+fn named(name: String, shape: Shape) -> Column {
+    Column { group: "", name: Cow::Owned(name), shape }
+}
+
+/// `reservation/ReservationARN` as AWS has it for Athena: an underscore before each capital letter and in place of each sign,
+/// but never two: `reservation_reservation_a_r_n`.
+fn snake_case(name: &str) -> String {
+    let mut snake = String::with_capacity(name.len() + 8);
+    for letter in name.chars() {
+        let is_apart = !letter.is_ascii_alphanumeric() || letter.is_ascii_uppercase();
+        if is_apart && !snake.is_empty() && !snake.ends_with('_') {
+            snake.push('_');
+        }
+        if letter.is_ascii_alphanumeric() {
+            snake.push(letter.to_ascii_lowercase());
+        }
+    }
+    snake
+}
+
+/// What of a product is a column of its own in CUR 2.0; the rest is in the map `product` (Data Exports user guide).
+const PRODUCT: [&str; 21] = [
+    "comment",
+    "fee_code",
+    "fee_description",
+    "from_location",
+    "from_location_type",
+    "from_region_code",
+    "instance_family",
+    "instance_type",
+    "instancesku",
+    "location",
+    "location_type",
+    "operation",
+    "pricing_unit",
+    "product_family",
+    "region_code",
+    "servicecode",
+    "sku",
+    "to_location",
+    "to_location_type",
+    "to_region_code",
+    "usagetype",
+];
+
+impl Cell {
+    /// Amounts are doubles in AWS's Parquet, rates and counts are text.
+    fn shape(self) -> Shape {
+        match self {
+            C::MonthStart | C::MonthEnd | C::Start | C::End => Shape::Time(Ticks::Milliseconds),
+            C::UsageAmount
+            | C::UnblendedCost
+            | C::BlendedCost
+            | C::ListCost
+            | C::AmortizedForUsage
+            | C::ReservationEffective
+            | C::RecurringForUsage
+            | C::UnusedAmortized
+            | C::UnusedQuantity
+            | C::UnusedRecurring
+            | C::UpfrontValue
+            | C::Commitment
+            | C::PlanRate
+            | C::UsedCommitment
+            | C::PlanEffective
+            | C::NoUpfront => Shape::Number,
+            _ => Shape::Text,
+        }
+    }
 }
 
 /// Columns with values that a report of few columns leaves out.
@@ -261,3 +405,21 @@ static COLUMNS: [(&str, Cell); 137] = [
     ("resourceTags/user:workload", C::Workload),
     ("costCategory/CostCenter", C::CostCenter),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_named_as_athena_wants_them() {
+        for (name, expected) in [
+            ("identity/LineItemId", "identity_line_item_id"),
+            ("reservation/ReservationARN", "reservation_reservation_a_r_n"),
+            ("product/ProductName", "product_product_name"),
+            ("resourceTags/user:cost-center", "resource_tags_user_cost_center"),
+            ("resourceTags/user:Team", "resource_tags_user_team"),
+        ] {
+            assert_eq!(snake_case(name), expected);
+        }
+    }
+}

@@ -3,18 +3,20 @@
 //! A commitment's purchase is billed and has no effective cost; what it covers is the reverse; what of
 //! it goes unused is a row of its own (CommitmentDiscountStatus Unused).
 
-use std::io::{self, Write};
+use std::io;
 
-use super::amount::{Amount, write_cell, write_hex, write_number};
+use super::Totals;
+use super::amount::{Amount, write_hex, write_number};
 use super::line::{Kind, Line, Writer};
 use super::output::Output;
+use super::table::{Cells, Column, EmptyInJson, Object, Shape, Table, Ticks, write_json_text};
 use super::world::Offer;
 
 /// FOCUS 1.2's columns, in the order of the specification's own sample.
-const COLUMNS: &str = "ProviderName,PublisherName,InvoiceIssuerName,InvoiceId,BillingAccountId,BillingAccountName,BillingAccountType,SubAccountId,SubAccountName,SubAccountType,BillingPeriodStart,BillingPeriodEnd,ChargePeriodStart,ChargePeriodEnd,ChargeCategory,ChargeClass,ChargeDescription,ChargeFrequency,BilledCost,EffectiveCost,ListCost,ContractedCost,ListUnitPrice,ContractedUnitPrice,PricingCategory,PricingQuantity,PricingUnit,PricingCurrency,PricingCurrencyContractedUnitPrice,PricingCurrencyEffectiveCost,PricingCurrencyListUnitPrice,BillingCurrency,ConsumedQuantity,ConsumedUnit,ServiceName,ServiceCategory,ServiceSubcategory,SkuId,SkuMeter,SkuPriceId,SkuPriceDetails,ResourceId,ResourceName,ResourceType,RegionId,RegionName,AvailabilityZone,CommitmentDiscountId,CommitmentDiscountName,CommitmentDiscountCategory,CommitmentDiscountType,CommitmentDiscountStatus,CommitmentDiscountQuantity,CommitmentDiscountUnit,CapacityReservationId,CapacityReservationStatus,Tags\n";
+const COLUMNS: &str = "ProviderName,PublisherName,InvoiceIssuerName,InvoiceId,BillingAccountId,BillingAccountName,BillingAccountType,SubAccountId,SubAccountName,SubAccountType,BillingPeriodStart,BillingPeriodEnd,ChargePeriodStart,ChargePeriodEnd,ChargeCategory,ChargeClass,ChargeDescription,ChargeFrequency,BilledCost,EffectiveCost,ListCost,ContractedCost,ListUnitPrice,ContractedUnitPrice,PricingCategory,PricingQuantity,PricingUnit,PricingCurrency,PricingCurrencyContractedUnitPrice,PricingCurrencyEffectiveCost,PricingCurrencyListUnitPrice,BillingCurrency,ConsumedQuantity,ConsumedUnit,ServiceName,ServiceCategory,ServiceSubcategory,SkuId,SkuMeter,SkuPriceId,SkuPriceDetails,ResourceId,ResourceName,ResourceType,RegionId,RegionName,AvailabilityZone,CommitmentDiscountId,CommitmentDiscountName,CommitmentDiscountCategory,CommitmentDiscountType,CommitmentDiscountStatus,CommitmentDiscountQuantity,CommitmentDiscountUnit,CapacityReservationId,CapacityReservationStatus,Tags";
 
-pub(crate) struct Focus<'a, W: Write> {
-    output: Output<'a, W>,
+pub(crate) struct Focus<'a> {
+    output: Output<'a>,
     offer: &'static Offer,
 }
 
@@ -33,15 +35,14 @@ enum Commitment {
     Reservation,
 }
 
-impl<'a, W: Write> Focus<'a, W> {
-    pub(crate) fn new(mut output: Output<'a, W>, offer: &'static Offer) -> io::Result<Self> {
-        output.row.extend_from_slice(COLUMNS.as_bytes());
-        output.end_header()?;
+impl<'a> Focus<'a> {
+    pub(crate) fn new(mut output: Output<'a>, offer: &'static Offer) -> io::Result<Self> {
+        output.begin(Table {
+            columns: COLUMNS.split(',').map(|name| Column::new(name, shape(name))).collect(),
+            has_mark: false,
+            empty_in_json: EmptyInJson::Null,
+        })?;
         Ok(Self { output, offer })
-    }
-
-    pub(crate) fn into_output(self) -> Output<'a, W> {
-        self.output
     }
 
     fn row(&mut self, line: &Line, row: Row) -> io::Result<()> {
@@ -63,8 +64,7 @@ impl<'a, W: Write> Focus<'a, W> {
         self.costs(line, row, [billed, effective, list]);
         self.product(line, row);
         self.commitment(line, row);
-        self.tags(line);
-        self.output.row.push(b'\n');
+        self.output.cells.with(|out| tags(out, line));
         self.output.tally(line, row == Row::Main, billed, effective, list);
         self.output.end_row()
     }
@@ -72,28 +72,26 @@ impl<'a, W: Write> Focus<'a, W> {
     /// ProviderName to ChargePeriodEnd.
     fn identity(&mut self, line: &Line) {
         let output = &mut self.output;
-        let out = &mut output.row;
+        let cells = &mut output.cells;
         for name in [&output.provider; 3] {
-            write_cell(out, name);
-            out.push(b',');
+            cells.text(name);
         }
-        push(out, &output.invoice_id);
-        push(out, &output.billing_account);
-        push(out, &output.billing_account_name);
-        push(out, "Billing Account");
-        push(out, &output.accounts[line.account]);
-        push(out, &output.account_names[line.account]);
-        push(out, "Account");
+        cells.text(&output.invoice_id);
+        cells.text(&output.billing_account);
+        cells.text(&output.billing_account_name);
+        cells.text("Billing Account");
+        cells.text(&output.accounts[line.account]);
+        cells.text(&output.account_names[line.account]);
+        cells.text("Account");
         let last = output.stamps.len() - 1;
         for at in [0, last, line.from, line.to] {
-            out.extend_from_slice(&output.stamps[at]);
-            out.push(b',');
+            cells.with(|out| out.extend_from_slice(&output.stamps[at]));
         }
     }
 
     /// ChargeCategory to ChargeFrequency.
     fn kind(&mut self, line: &Line, row: Row) {
-        let out = &mut self.output.row;
+        let cells = &mut self.output.cells;
         let (category, what, frequency) = match (line.kind, row) {
             (_, Row::Unused) => ("Usage", "unused commitment", "Usage-Based"),
             (Kind::OnDemand, _) => ("Usage", "on demand", "Usage-Based"),
@@ -110,133 +108,122 @@ impl<'a, W: Write> Focus<'a, W> {
             (Kind::Discount, _) => ("Adjustment", "Enterprise discount", "One-Time"),
             (Kind::Tax, _) => ("Tax", "Sales tax", "Recurring"),
         };
-        out.extend_from_slice(category.as_bytes());
-        out.extend_from_slice(b",,");
-        if let Some(machine) = line.machine {
-            out.extend_from_slice(machine.name.as_bytes());
-            out.push(b' ');
-        }
-        push(out, what);
-        push(out, frequency);
+        cells.text(category);
+        cells.empty(1);
+        cells.with(|out| {
+            if let Some(machine) = line.machine {
+                out.extend_from_slice(machine.name.as_bytes());
+                out.push(b' ');
+            }
+            out.extend_from_slice(what.as_bytes());
+        });
+        cells.text(frequency);
     }
 
     /// BilledCost to ConsumedUnit.
     fn costs(&mut self, line: &Line, row: Row, [billed, effective, list]: [Amount; 3]) {
         let output = &mut self.output;
-        let out = &mut output.row;
+        let cells = &mut output.cells;
         for amount in [billed, effective, list] {
-            amount.write(out);
-            out.push(b',');
+            cells.amount(amount);
         }
         // No negotiated prices: contracted is list, but for what spot and commitments really cost.
-        let contracted = if matches!(line.kind, Kind::Spot) { billed } else { list };
-        contracted.write(out);
-        out.push(b',');
+        cells.amount(if matches!(line.kind, Kind::Spot) { billed } else { list });
         let is_usage = line.kind.is_usage() && row == Row::Main;
         let is_priced = is_usage || is_purchase(line.kind) && row == Row::Main;
-        let price = |out: &mut Vec<u8>| {
+        let price = |cells: &mut Cells| {
             if is_usage {
-                line.list_rate.write(out);
+                cells.amount(line.list_rate);
+            } else {
+                cells.empty(1);
             }
-            out.push(b',');
         };
-        price(out);
-        price(out);
-        let category = match line.kind {
+        price(cells);
+        price(cells);
+        cells.text(match line.kind {
             Kind::OnDemand | Kind::Goods => "Standard",
             Kind::Spot => "Dynamic",
             Kind::Reserved { .. } | Kind::Planned => "Committed",
             Kind::PlanFee { .. } | Kind::ReservationFee { .. } if row == Row::Unused => "Committed",
             _ if is_purchase(line.kind) => "Standard",
             _ => "",
-        };
-        push(out, category);
+        });
         let unit = match line.kind {
             Kind::Goods => line.goods.unit,
             Kind::ReservationUpfront { .. } | Kind::Support => "Units",
             _ => "Hours",
         };
-        if is_priced {
-            line.quantity.write(out);
-            out.push(b',');
-            out.extend_from_slice(unit.as_bytes());
-        } else {
-            out.push(b',');
-        }
-        out.push(b',');
-        push(out, &output.currency);
-        price(out);
-        effective.write(out);
-        out.push(b',');
-        price(out);
-        push(out, &output.currency);
-        if is_usage {
-            line.quantity.write(out);
-            out.push(b',');
-            out.extend_from_slice(unit.as_bytes());
-        } else {
-            out.push(b',');
-        }
-        out.push(b',');
+        let quantity = |cells: &mut Cells, is_stated: bool| {
+            if is_stated {
+                cells.amount(line.quantity);
+                cells.text(unit);
+            } else {
+                cells.empty(2);
+            }
+        };
+        quantity(cells, is_priced);
+        cells.text(&output.currency);
+        price(cells);
+        cells.amount(effective);
+        price(cells);
+        cells.text(&output.currency);
+        quantity(cells, is_usage);
     }
 
     /// ServiceName to AvailabilityZone.
     fn product(&mut self, line: &Line, row: Row) {
-        let out = &mut self.output.row;
+        let cells = &mut self.output.cells;
         let (service, category, subcategory) = match line.kind {
             Kind::Goods => (line.goods.service, line.goods.category, ""),
             Kind::Support => ("Support", "Other", ""),
             _ => (self.offer.service, "Compute", "Virtual Machines"),
         };
         for text in [service, category, subcategory] {
-            push(out, text);
+            cells.text(text);
         }
         let has_sku = line.machine.is_some() || line.kind == Kind::Goods;
         if has_sku {
-            out.extend_from_slice(b"SKU-");
-            write_cell(out, sku_name(line));
-            out.push(b',');
-            push(out, if line.kind == Kind::Goods { line.goods.usage_type } else { "Compute" });
-            out.extend_from_slice(b"PRICE-");
-            write_cell(out, sku_name(line));
-            out.push(b'-');
-            push(out, line.region.id);
+            let sku = line.machine.map_or(line.goods.usage_type, |machine| machine.name);
+            cells.text(&format!("SKU-{sku}"));
+            cells.text(if line.kind == Kind::Goods { line.goods.usage_type } else { "Compute" });
+            cells.text(&format!("PRICE-{sku}-{}", line.region.id));
         } else {
-            out.extend_from_slice(b",,,");
+            cells.empty(3);
         }
-        price_details(out, line);
-        out.push(b',');
+        cells.with(|out| price_details(out, line));
         let has_resource = row == Row::Main && line.resource != 0 && line.kind.is_usage();
+        let machine_id = self.offer.machine_id;
         for _ in 0..2 {
-            if has_resource {
-                let prefix = if line.machine.is_some() { self.offer.machine_id } else { line.goods.resource };
-                out.extend_from_slice(prefix.as_bytes());
-                write_hex(out, line.resource);
-            }
-            out.push(b',');
+            cells.with(|out| {
+                if has_resource {
+                    let prefix = if line.machine.is_some() { machine_id } else { line.goods.resource };
+                    out.extend_from_slice(prefix.as_bytes());
+                    write_hex(out, line.resource);
+                }
+            });
         }
-        if has_resource {
-            out.extend_from_slice(if line.machine.is_some() { "Instance" } else { "Storage" }.as_bytes());
-        }
-        out.push(b',');
+        cells.text(match (has_resource, line.machine) {
+            (false, _) => "",
+            (true, Some(_)) => "Instance",
+            (true, None) => "Storage",
+        });
         if !has_sku {
-            out.extend_from_slice(b",,,");
-            return;
+            return cells.empty(3);
         }
-        push(out, line.region.id);
-        write_cell(out, line.region.name);
-        out.push(b',');
-        if has_resource && line.machine.is_some() {
-            out.extend_from_slice(line.region.id.as_bytes());
-            out.push(b'a' + line.zone);
-        }
-        out.push(b',');
+        cells.text(line.region.id);
+        cells.text(line.region.name);
+        cells.with(|out| {
+            if has_resource && line.machine.is_some() {
+                out.extend_from_slice(line.region.id.as_bytes());
+                out.push(b'a' + line.zone);
+            }
+        });
     }
 
     /// CommitmentDiscountId to CapacityReservationStatus.
     fn commitment(&mut self, line: &Line, row: Row) {
         let output = &mut self.output;
-        let out = &mut output.row;
+        let cells = &mut output.cells;
         let commitment = match line.kind {
             Kind::Planned | Kind::PlanFee { .. } => Commitment::Plan,
             kind if kind.is_of_reservation() => Commitment::Reservation,
@@ -248,82 +235,60 @@ impl<'a, W: Write> Focus<'a, W> {
             _ => "",
         };
         match commitment {
-            Commitment::None => out.extend_from_slice(b",,,,,,,"),
+            Commitment::None => cells.empty(7),
             Commitment::Plan => {
-                out.extend_from_slice(output.plan_arn.as_bytes());
-                out.extend_from_slice(b",compute-plan-3yr,Spend,Savings Plan,");
-                push(out, status);
-                match (line.kind, row) {
-                    (Kind::PlanFee { commitment, .. }, Row::Main) => commitment.write(out),
-                    _ => line.effective.write(out),
+                for text in [&output.plan_arn, "compute-plan-3yr", "Spend", "Savings Plan", status] {
+                    cells.text(text);
                 }
-                out.push(b',');
-                push(out, &output.currency);
+                cells.amount(match (line.kind, row) {
+                    (Kind::PlanFee { commitment, .. }, Row::Main) => commitment,
+                    _ => line.effective,
+                });
+                cells.text(&output.currency);
             }
             Commitment::Reservation => {
-                out.extend_from_slice(output.reservation_arn.as_bytes());
-                write_cell(out, line.machine_name());
-                out.extend_from_slice(b",reservation-1yr,Usage,Reserved Instance,");
-                push(out, status);
-                match (line.kind, row) {
-                    (Kind::ReservationFee { unused_hours, .. }, Row::Unused) => {
-                        write_number(out, unused_hours);
-                    }
-                    _ => line.quantity.write(out),
+                cells.text(&format!("{}{}", output.reservation_arn, line.machine_name()));
+                for text in ["reservation-1yr", "Usage", "Reserved Instance", status] {
+                    cells.text(text);
                 }
-                out.extend_from_slice(b",Hours,");
+                cells.amount(match (line.kind, row) {
+                    (Kind::ReservationFee { unused_hours, .. }, Row::Unused) => Amount::whole(unused_hours),
+                    _ => line.quantity,
+                });
+                cells.text("Hours");
             }
         }
-        out.extend_from_slice(b",,");
-    }
-
-    /// Tags: a JSON object, in a quoted cell.
-    fn tags(&mut self, line: &Line) {
-        let out = &mut self.output.row;
-        let Some(owner) = line.owner else {
-            out.extend_from_slice(b"{}");
-            return;
-        };
-        let mut is_first = true;
-        let mut tag = |out: &mut Vec<u8>, key: &str, value: &dyn Fn(&mut Vec<u8>)| {
-            out.extend_from_slice(if is_first { b"\"{" } else { b", " });
-            is_first = false;
-            json_text(out, |out| out.extend_from_slice(key.as_bytes()));
-            out.extend_from_slice(b": ");
-            json_text(out, value);
-        };
-        tag(out, "environment", &|out| json_escaped(out, owner.environment));
-        tag(out, "project", &|out| json_escaped(out, owner.project));
-        tag(out, "workload", &|out| json_escaped(out, owner.workload));
-        tag(out, "cost-center", &|out| json_escaped(out, owner.cost_center));
-        if owner.experiment > 0 {
-            tag(out, "experiment", &|out| owner.write_experiment(out));
-        }
-        if !owner.team.is_empty() {
-            tag(out, if owner.is_capital { "Team" } else { "team" }, &|out| json_escaped(out, owner.team));
-        }
-        out.extend_from_slice(b"}\"");
+        cells.empty(2);
     }
 }
 
-impl<W: Write> Writer for Focus<'_, W> {
-    fn rows(kind: Kind) -> u64 {
+impl Writer for Focus<'_> {
+    fn rows(&self, kind: Kind) -> u64 {
         if matches!(kind, Kind::PlanFee { .. } | Kind::ReservationFee { .. }) { 2 } else { 1 }
     }
 
     fn write(&mut self, line: &Line) -> io::Result<()> {
         self.row(line, Row::Main)?;
-        if Self::rows(line.kind) == 2 {
+        if self.rows(line.kind) == 2 {
             self.row(line, Row::Unused)?;
         }
         Ok(())
     }
+
+    fn finish(self: Box<Self>) -> io::Result<Totals> {
+        self.output.finish()
+    }
 }
 
-/// A cell, which needs no quotes or has them, and the comma behind it.
-fn push(out: &mut Vec<u8>, cell: &str) {
-    out.extend_from_slice(cell.as_bytes());
-    out.push(b',');
+/// The specification's data types, as AWS's export has them in Parquet: doubles, timestamps in milliseconds, maps.
+fn shape(name: &str) -> Shape {
+    match name {
+        "Tags" => Shape::Map,
+        "SkuPriceDetails" => Shape::Json,
+        _ if name.ends_with("PeriodStart") || name.ends_with("PeriodEnd") => Shape::Time(Ticks::Milliseconds),
+        _ if ["Cost", "UnitPrice", "Quantity"].iter().any(|end| name.ends_with(end)) => Shape::Number,
+        _ => Shape::Text,
+    }
 }
 
 fn is_purchase(kind: Kind) -> bool {
@@ -333,40 +298,26 @@ fn is_purchase(kind: Kind) -> bool {
     )
 }
 
-fn sku_name(line: &Line) -> &'static str {
-    line.machine.map_or(line.goods.usage_type, |machine| machine.name)
-}
-
-/// SkuPriceDetails: a JSON object, in a quoted cell.
+/// SkuPriceDetails: a JSON object.
 fn price_details(out: &mut Vec<u8>, line: &Line) {
     let Some(machine) = line.machine.filter(|_| line.kind.is_usage()) else { return };
-    out.extend_from_slice(b"\"{\"\"InstanceType\"\": \"\"");
-    out.extend_from_slice(machine.name.as_bytes());
-    out.extend_from_slice(b"\"\", \"\"CoreCount\"\": ");
-    write_number(out, u64::from(machine.vcpu));
-    out.extend_from_slice(b", \"\"MemorySize\"\": ");
-    write_number(out, u64::from(machine.memory_gib));
+    let mut details = Object::begin(out);
+    details.text("InstanceType", machine.name);
+    details.with("CoreCount", |out| write_number(out, u64::from(machine.vcpu)));
+    details.with("MemorySize", |out| write_number(out, u64::from(machine.memory_gib)));
     // The specification's GpuCount is a whole number; fractions stay unstated.
     if !machine.accelerators.is_empty() && !machine.accelerators.contains('/') {
-        out.extend_from_slice(b", \"\"GpuCount\"\": ");
-        out.extend_from_slice(machine.accelerators.as_bytes());
+        details.with("GpuCount", |out| out.extend_from_slice(machine.accelerators.as_bytes()));
     }
-    out.extend_from_slice(b", \"\"OperatingSystem\"\": \"\"Linux\"\"}\"");
+    details.text("OperatingSystem", "Linux");
+    details.end();
 }
 
-/// A JSON string inside a quoted CSV cell: its own quotes are doubled.
-fn json_text(out: &mut Vec<u8>, value: impl Fn(&mut Vec<u8>)) {
-    out.extend_from_slice(b"\"\"");
-    value(out);
-    out.extend_from_slice(b"\"\"");
-}
-
-fn json_escaped(out: &mut Vec<u8>, text: &str) {
-    for byte in text.bytes() {
-        if byte == b'"' {
-            out.extend_from_slice(b"\\\"\"");
-        } else {
-            out.push(byte);
-        }
+/// Tags: a JSON object.
+fn tags(out: &mut Vec<u8>, line: &Line) {
+    let mut tags = Object::begin(out);
+    if let Some(owner) = line.owner {
+        owner.each_tag(|key, value| tags.with(key, |out| write_json_text(out, value)));
     }
+    tags.end();
 }

@@ -2,7 +2,8 @@
 
 use std::io;
 
-use super::amount::Amount;
+use super::Totals;
+use super::amount::{Amount, write_padded};
 use super::world::{AWS_GOODS, Goods, Machine, Region};
 
 /// What a row is about. The formats write some of these as two rows.
@@ -82,8 +83,35 @@ pub(crate) struct Line {
 /// Writes events in one format.
 pub(crate) trait Writer {
     /// Rows that an event of this kind takes.
-    fn rows(kind: Kind) -> u64;
+    fn rows(&self, kind: Kind) -> u64;
     fn write(&mut self, line: &Line) -> io::Result<()>;
+    /// Ends the last file, and says what all rows sum to.
+    fn finish(self: Box<Self>) -> io::Result<Totals>;
+}
+
+impl Owner {
+    /// `exp-0042`.
+    pub(crate) fn write_experiment(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.series.as_bytes());
+        out.push(b'-');
+        write_padded(out, u64::from(self.experiment), if self.experiment > 9999 { 7 } else { 4 });
+    }
+
+    /// Hands out each tag that has a value, by its usual key.
+    pub(crate) fn each_tag(&self, mut tag: impl FnMut(&str, &str)) {
+        tag("environment", self.environment);
+        tag("project", self.project);
+        tag("workload", self.workload);
+        tag("cost-center", self.cost_center);
+        if self.experiment > 0 {
+            let mut experiment = Vec::new();
+            self.write_experiment(&mut experiment);
+            tag("experiment", &String::from_utf8_lossy(&experiment));
+        }
+        if !self.team.is_empty() {
+            tag(if self.is_capital { "Team" } else { "team" }, self.team);
+        }
+    }
 }
 
 impl Kind {

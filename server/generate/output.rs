@@ -1,31 +1,43 @@
-//! Where rows go: a buffer that is flushed as it fills, and the sums of what was written.
+//! Where rows go: one file or several, in order or in none, and the sums of what was written.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use super::amount::{Amount, write_cell, write_padded};
-use super::line::{Line, Owner};
+use super::amount::Amount;
+use super::container::{self, Destination, WriteRows};
+use super::line::Line;
 use super::scatter::Scatter;
+use super::table::{Cells, Table};
 use super::world::{ACCOUNTS, Offer};
-use super::{Plan, Totals};
+use super::{Container, Plan, Totals};
 use crate::accelerator::{PARTS, recognize};
 use crate::billing::{ChargeKey, canonical_provider};
 use crate::money::Decimal;
 
-const FLUSH_AT: usize = 1 << 16;
+/// Opens the file of a number, from 1.
+pub type Open<'a> = Box<dyn FnMut(u64) -> io::Result<Destination<'a>> + 'a>;
+
+/// The one file that all rows go to.
+pub(crate) fn only<'a>(out: &'a mut (impl Write + Send)) -> Open<'a> {
+    let mut out = Some(out);
+    Box::new(move |_| match out.take() {
+        Some(out) => Ok(Box::new(out)),
+        None => Err(io::Error::other("there is only one file")),
+    })
+}
 
 /// What every format needs to write rows: the plan's texts, ready made, and the destination.
-pub(crate) struct Output<'a, W: Write> {
-    out: &'a mut W,
-    /// Where rows go that are in no order.
+pub(crate) struct Output<'a> {
+    files: Files<'a>,
+    /// Where rows wait that are in no order.
     scatter: Option<Scatter>,
-    /// Rows that are not flushed yet.
-    pub(crate) row: Vec<u8>,
+    /// The cells of the row that is being written.
+    pub(crate) cells: Cells,
     pub(crate) seed: u64,
+    pub(crate) container: Container,
     /// `2026-09-01T00:00:00Z` and so on, one an hour, the end of the month included.
     pub(crate) stamps: Vec<[u8; 20]>,
     pub(crate) provider: String,
-    /// This and the next three are cells, quoted where they must be.
     pub(crate) currency: String,
     pub(crate) billing_account: String,
     pub(crate) accounts: Vec<String>,
@@ -43,23 +55,48 @@ pub(crate) struct Output<'a, W: Write> {
     hours: BTreeMap<&'static str, Amount>,
 }
 
-impl<'a, W: Write> Output<'a, W> {
-    pub(crate) fn new(plan: &Plan, provider: &str, offer: &Offer, out: &'a mut W) -> io::Result<Self> {
+/// The files that rows are written to, one after the other.
+struct Files<'a> {
+    open: Open<'a>,
+    table: Table,
+    container: Container,
+    current: Option<Box<dyn WriteRows + 'a>>,
+    opened: u64,
+    /// Rows of the current file, and those of a whole one.
+    rows: u64,
+    rows_each: u64,
+}
+
+impl<'a> Output<'a> {
+    /// [`Self::begin`] comes before the first row.
+    pub(crate) fn new(plan: &Plan, provider: &str, offer: &Offer, open: Open<'a>) -> io::Result<Self> {
         let region = offer.regions[0].id;
         let account: String = plan.billing_account.chars().filter(char::is_ascii_alphanumeric).collect();
         Ok(Self {
-            out,
+            files: Files {
+                open,
+                table: Table::default(),
+                container: plan.container,
+                current: None,
+                opened: 0,
+                rows: 0,
+                rows_each: match plan.files {
+                    0 | 1 => u64::MAX,
+                    files => plan.rows.div_ceil(u64::from(files)).max(1),
+                },
+            },
             scatter: plan.is_fleet.then(|| Scatter::new(plan.seed ^ 0x5ca7)).transpose()?,
-            row: Vec::with_capacity(FLUSH_AT + 4096),
+            cells: Cells::default(),
             seed: plan.seed,
+            container: plan.container,
             stamps: stamps(plan),
             provider: provider.to_owned(),
-            currency: cell(plan.currency.as_str()),
-            billing_account: cell(&plan.billing_account),
-            accounts: (0..ACCOUNTS).map(|at| cell(&sub_account(&plan.billing_account, at))).collect(),
+            currency: plan.currency.as_str().to_owned(),
+            billing_account: plan.billing_account.clone(),
+            accounts: (0..ACCOUNTS).map(|at| sub_account(&plan.billing_account, at)).collect(),
             account_names: (0..ACCOUNTS).map(|at| format!("account-{}", at + 1)).collect(),
             billing_account_name: "Demonstration Organization".to_owned(),
-            invoice_id: cell(plan.invoice_id.as_deref().unwrap_or_default()),
+            invoice_id: plan.invoice_id.clone().unwrap_or_default(),
             plan_arn: format!(
                 "arn:aws:savingsplans::{account}:savingsplan/6a0c3f52-91d4-4a7e-8d10-2c7c9e0b41f7"
             ),
@@ -77,10 +114,16 @@ impl<'a, W: Write> Output<'a, W> {
 
     /// Gives the accounts other ids and names.
     pub(crate) fn with_accounts(mut self, name: &str, accounts: &[(&str, &str)]) -> Self {
-        self.billing_account_name = cell(name);
-        self.accounts = accounts.iter().map(|(id, _)| cell(id)).collect();
-        self.account_names = accounts.iter().map(|(_, name)| cell(name)).collect();
+        name.clone_into(&mut self.billing_account_name);
+        self.accounts = accounts.iter().map(|(id, _)| (*id).to_owned()).collect();
+        self.account_names = accounts.iter().map(|(_, name)| (*name).to_owned()).collect();
         self
+    }
+
+    /// Opens the first file.
+    pub(crate) fn begin(&mut self, table: Table) -> io::Result<()> {
+        self.files.table = table;
+        self.files.next()
     }
 
     /// Adds a written row to the sums. `counts`: whether its quantity is time of its machine.
@@ -102,30 +145,32 @@ impl<'a, W: Write> Output<'a, W> {
         }
     }
 
-    pub(crate) fn end_header(&mut self) -> io::Result<()> {
-        self.out.write_all(&self.row)?;
-        self.row.clear();
-        Ok(())
+    /// Takes a row out of the sums that a later one replaces.
+    pub(crate) fn replaced(&mut self, line: &Line, billed: Amount, effective: Amount, list: Amount) {
+        self.billed.add(billed.negative());
+        self.effective.add(effective.negative());
+        self.list.add(list.negative());
+        if let Some(machine) = line.machine.filter(|machine| !machine.accelerators.is_empty()) {
+            self.hours.entry(machine.name).or_default().add(line.quantity.negative());
+        }
     }
 
+    /// The row in [`Self::cells`] is whole; the next one begins.
     pub(crate) fn end_row(&mut self) -> io::Result<()> {
-        if let Some(scatter) = &mut self.scatter {
-            scatter.write(&self.row)?;
-        } else if self.row.len() >= FLUSH_AT {
-            self.out.write_all(&self.row)?;
-        } else {
-            return Ok(());
+        match &mut self.scatter {
+            Some(scatter) => scatter.write(&self.cells)?,
+            None => self.files.row(&self.cells)?,
         }
-        self.row.clear();
+        self.cells.clear();
         Ok(())
     }
 
-    pub(crate) fn finish(self) -> io::Result<Totals> {
-        match self.scatter {
-            Some(scatter) => scatter.finish(self.out)?,
-            None => self.out.write_all(&self.row)?,
+    pub(crate) fn finish(mut self) -> io::Result<Totals> {
+        if let Some(scatter) = self.scatter.take() {
+            scatter.finish(|cells| self.files.row(cells))?;
         }
-        self.out.flush()?;
+        let files = self.files.opened;
+        self.files.end()?;
         let mut part_hours: BTreeMap<&'static str, Decimal> = BTreeMap::new();
         for (machine, hours) in &self.hours {
             let key = ChargeKey {
@@ -141,6 +186,7 @@ impl<'a, W: Write> Output<'a, W> {
         }
         let exact = |parts: Decimal| parts.divide(Decimal::from(PARTS), 12).unwrap_or(Decimal::ZERO);
         Ok(Totals {
+            files,
             rows: self.rows,
             billed: self.billed.to_decimal(),
             effective: self.effective.to_decimal(),
@@ -150,20 +196,27 @@ impl<'a, W: Write> Output<'a, W> {
     }
 }
 
-impl Owner {
-    /// `exp-0042`.
-    pub(crate) fn write_experiment(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(self.series.as_bytes());
-        out.push(b'-');
-        write_padded(out, u64::from(self.experiment), if self.experiment > 9999 { 7 } else { 4 });
+impl Files<'_> {
+    fn next(&mut self) -> io::Result<()> {
+        self.end()?;
+        self.opened += 1;
+        let out = (self.open)(self.opened)?;
+        self.current = Some(container::begin(self.container, &self.table, out)?);
+        self.rows = 0;
+        Ok(())
     }
-}
 
-/// A text as the cell it becomes.
-fn cell(text: &str) -> String {
-    let mut out = Vec::new();
-    write_cell(&mut out, text);
-    String::from_utf8_lossy(&out).into_owned()
+    fn end(&mut self) -> io::Result<()> {
+        self.current.take().map_or(Ok(()), WriteRows::finish)
+    }
+
+    fn row(&mut self, cells: &Cells) -> io::Result<()> {
+        if self.rows == self.rows_each {
+            self.next()?;
+        }
+        self.rows += 1;
+        self.current.as_mut().map_or(Ok(()), |file| file.row(cells))
+    }
 }
 
 /// Every hour of the month and its end.

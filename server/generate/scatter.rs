@@ -1,9 +1,10 @@
 //! Rows in no order: as AWS's writers leave them, each of which goes through the month by itself.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Seek, Write};
+use std::io::{self, BufReader, BufWriter, Seek};
 
 use super::random::Random;
+use super::table::Cells;
 
 /// Writers whose rows come one writer after the other.
 const WRITERS: usize = 64;
@@ -21,17 +22,21 @@ impl Scatter {
         Ok(Self { random: Random::new(seed), writers: writers.collect::<io::Result<_>>()? })
     }
 
-    pub(crate) fn write(&mut self, row: &[u8]) -> io::Result<()> {
+    pub(crate) fn write(&mut self, cells: &Cells) -> io::Result<()> {
         let writer = self.random.below(WRITERS as u64) as usize;
-        self.writers[writer].write_all(row)
+        cells.write(&mut self.writers[writer])
     }
 
-    /// Writes the rows of all writers, one after the other.
-    pub(crate) fn finish(self, out: &mut impl Write) -> io::Result<()> {
+    /// Hands on the rows of all writers, one writer after the other.
+    pub(crate) fn finish(self, mut row: impl FnMut(&Cells) -> io::Result<()>) -> io::Result<()> {
+        let mut cells = Cells::default();
         for writer in self.writers {
             let mut file = writer.into_inner()?;
             file.rewind()?;
-            io::copy(&mut file, out)?;
+            let mut file = BufReader::with_capacity(1 << 16, file);
+            while cells.read(&mut file)? {
+                row(&cells)?;
+            }
         }
         Ok(())
     }

@@ -23,7 +23,7 @@ pub(crate) struct Books {
 
 impl Month {
     /// The charges that come once, most telling first, as many as a quarter of the rows has room for.
-    pub(crate) fn once_a_month<W: Writer>(&self) -> Vec<Kind> {
+    pub(crate) fn once_a_month(&self, writer: &dyn Writer) -> Vec<Kind> {
         let zero = Amount::ZERO;
         let fee = Kind::ReservationFee {
             unused_hours: 0,
@@ -48,8 +48,8 @@ impl Month {
         wanted.push(Kind::Refund);
         let mut room = self.rows / 4;
         wanted.retain(|kind| {
-            let fits = W::rows(*kind) <= room;
-            room -= if fits { W::rows(*kind) } else { 0 };
+            let fits = writer.rows(*kind) <= room;
+            room -= if fits { writer.rows(*kind) } else { 0 };
             fits
         });
         wanted
@@ -57,17 +57,20 @@ impl Month {
 
     /// The `at`-th of the charges that come once.
     pub(crate) fn settle(&mut self, kind: Kind, at: usize, books: &Books) -> Line {
-        let whole_month = Line { kind, from: 0, to: self.hours, ..Line::empty(&self.offer.regions[0]) };
+        let whole_month = Line { kind, from: 0, to: self.hours(), ..Line::empty(&self.offer.regions[0]) };
         let account = at % ACCOUNTS;
         let spent = books.by_account[account];
         // The two reservations are the first two.
         let which = usize::from(at == 1);
         let machine = &self.offer.accelerated[1 + which];
         let units = books.reserved_units[which];
-        let amount = |amount: Amount| Line { account, billed: amount, effective: amount, ..whole_month };
+        let amount = |amount: Amount| {
+            let amount = amount.to_cents();
+            Line { account, billed: amount, effective: amount, ..whole_month }
+        };
         match kind {
             Kind::ReservationFee { .. } => {
-                let hours = units * self.hours as u64;
+                let hours = units * self.hours() as u64;
                 let unused_hours = hours - books.reserved_hours[which].min(hours);
                 let of = Line { machine: Some(machine), ..whole_month };
                 reservation_fee(&of, units, hours, unused_hours, reserved_rates(machine.list()))
@@ -82,22 +85,22 @@ impl Month {
             Kind::Discount => amount(spent.per_mille(50).negative()),
             Kind::Support => amount(books.total().per_mille(30)),
             Kind::Credit => {
-                let from = self.random.below(self.hours as u64) as usize;
+                let from = self.random.below(self.steps as u64) as usize * self.step;
                 let credit = amount(spent.per_mille(self.random.between(2, 20)).negative());
-                Line { from, to: from + 1, ..credit }
+                Line { from, to: from + self.step, ..credit }
             }
             _ => {
-                let from = self.random.below(self.hours as u64) as usize;
+                let from = self.random.below(self.steps as u64) as usize * self.step;
                 let refund = amount(spent.per_mille(self.random.between(1, 4)).negative());
-                Line { from, to: from + 1, ..refund }
+                Line { from, to: from + self.step, ..refund }
             }
         }
     }
 }
 
 impl Books {
-    pub(crate) fn take<W: Writer>(&mut self, line: &Line, writer: &mut W) -> io::Result<()> {
-        self.rows += W::rows(line.kind);
+    pub(crate) fn take(&mut self, line: &Line, writer: &mut dyn Writer) -> io::Result<()> {
+        self.rows += writer.rows(line.kind);
         self.by_account[line.account].add(line.billed);
         writer.write(line)
     }

@@ -1,7 +1,7 @@
-//! The organization's month, hour by hour: a fleet of machines that run for consecutive hours, what
+//! The organization's month, step by step (hours, or days): a fleet of machines that run for consecutive hours, what
 //! is stored and transferred beside them, and the charges that come once a month.
 //!
-//! Memory is bounded by the machines that run at once: rows / hours of the month.
+//! Memory is bounded by the machines that run at once: rows / steps of the month.
 
 use std::io;
 
@@ -15,8 +15,10 @@ use super::world::{
 
 pub(crate) struct Month {
     pub(crate) rows: u64,
-    /// Hours in the month.
-    pub(crate) hours: usize,
+    /// Hours that a row of usage states: 1, or 24 where bills are by the day.
+    pub(crate) step: usize,
+    /// Steps in the month.
+    pub(crate) steps: usize,
     pub(crate) experiments: u32,
     pub(crate) keys: u32,
     pub(crate) is_fleet: bool,
@@ -54,24 +56,29 @@ const FIRST: [Use; 7] =
 const USES: [Use; 7] =
     [Use::OnDemand, Use::Spot, Use::Reserved, Use::Planned, Use::Plain, Use::PlainSpot, Use::Goods];
 const WEIGHTS: [u64; 7] = [270, 100, 80, 100, 120, 40, 290];
-/// Rows an hour should hold before a whole month is simulated; below, the month ends earlier.
-const ROWS_PER_HOUR: u64 = 10;
+/// Rows a step should hold before a whole month is simulated; below, the month ends earlier.
+const ROWS_PER_STEP: u64 = 10;
 /// Hours that a steady run lasts: one to four weeks.
 const STEADY: (u64, u64) = (168, 672);
 /// Thousandths of the list price that the savings plan pays.
 const PLAN_RATE: u64 = 620;
 
 impl Month {
+    /// Hours in the month.
+    pub(crate) fn hours(&self) -> usize {
+        self.steps * self.step
+    }
+
     /// Writes exactly `rows` rows.
-    pub(crate) fn run<W: Writer>(mut self, writer: &mut W) -> io::Result<()> {
-        let once = self.once_a_month::<W>();
-        let usage = self.rows - once.iter().map(|kind| W::rows(*kind)).sum::<u64>();
-        let hours = (usage / ROWS_PER_HOUR).clamp(1, self.hours as u64);
+    pub(crate) fn run(mut self, writer: &mut dyn Writer) -> io::Result<()> {
+        let once = self.once_a_month(writer);
+        let usage = self.rows - once.iter().map(|kind| writer.rows(*kind)).sum::<u64>();
+        let steps = (usage / ROWS_PER_STEP).clamp(1, self.steps as u64);
         let mut books = Books::default();
-        let (mut fleet, commitment) = self.fleet::<W>(usage / hours, usage, &mut books);
-        for hour in 0..hours {
-            let until = u128::from(usage) * u128::from(hour + 1) / u128::from(hours);
-            self.hour(hour as usize, until as u64, &mut fleet, commitment, &mut books, writer)?;
+        let (mut fleet, commitment) = self.fleet(usage / steps, usage, &mut books, writer);
+        for step in 0..steps {
+            let until = u128::from(usage) * u128::from(step + 1) / u128::from(steps);
+            self.step(step as usize, until as u64, &mut fleet, commitment, &mut books, writer)?;
         }
         for (at, kind) in once.iter().enumerate() {
             let line = self.settle(*kind, at, &books);
@@ -80,12 +87,18 @@ impl Month {
         Ok(())
     }
 
-    /// Slots whose rows fill an hour, and the savings plan's hourly commitment: what its slots use when
+    /// Slots whose rows fill a step, and the savings plan's commitment for each: what its slots use when
     /// all of them run, and 4 % more.
-    fn fleet<W: Writer>(&mut self, per_hour: u64, usage: u64, books: &mut Books) -> (Vec<Slot>, Amount) {
-        let fee = W::rows(Kind::PlanFee { commitment: Amount::ZERO, used: Amount::ZERO });
-        let has_plan = per_hour >= fee + W::rows(Kind::Planned) + 4;
-        let mut room = per_hour - if has_plan { fee } else { 0 };
+    fn fleet(
+        &mut self,
+        per_step: u64,
+        usage: u64,
+        books: &mut Books,
+        writer: &dyn Writer,
+    ) -> (Vec<Slot>, Amount) {
+        let fee = writer.rows(Kind::PlanFee { commitment: Amount::ZERO, used: Amount::ZERO });
+        let has_plan = per_step >= fee + writer.rows(Kind::Planned) + 4;
+        let mut room = per_step - if has_plan { fee } else { 0 };
         let mean = usage / u64::from(self.keys.max(1));
         let mut fleet: Vec<Slot> = Vec::new();
         let mut commitment = Amount::ZERO;
@@ -94,14 +107,17 @@ impl Month {
                 Some(used) => *used,
                 None => USES[self.random.weighted(&WEIGHTS)],
             };
-            if used == Use::Planned && (!has_plan || room < W::rows(Kind::Planned)) {
+            if used == Use::Planned && (!has_plan || room < writer.rows(Kind::Planned)) {
                 used = Use::OnDemand;
+            }
+            if rows_per_step(used, writer) > room {
+                used = Use::Goods;
             }
             let slot = self.slot(used, mean, books);
             if used == Use::Planned {
-                commitment.add(slot.list_rate().per_mille(PLAN_RATE));
+                commitment.add(slot.list_rate().per_mille(PLAN_RATE).times(self.step as u64));
             }
-            room -= rows_per_hour::<W>(used);
+            room -= rows_per_step(used, writer);
             fleet.push(slot);
         }
         (fleet, commitment.per_mille(1040))
@@ -147,8 +163,9 @@ impl Month {
 
     /// The next run of a slot: its hours, its owner, its machine's id and price.
     fn start(&mut self, slot: &mut Slot, mean: u64) {
+        let step = self.step as u64;
         slot.left = if slot.is_steady {
-            self.random.between(STEADY.0, STEADY.1)
+            self.random.between(STEADY.0 / step, STEADY.1 / step)
         } else if self.is_fleet {
             self.random.between(1, mean.max(1))
         } else {
@@ -156,19 +173,21 @@ impl Month {
         };
         slot.rest = if self.random.chance(300) { self.random.between(1, 3) } else { 0 };
         let list_rate = slot.list_rate();
+        let list = list_rate.times(step);
         let (kind, billed, effective) = match slot.used {
-            Use::OnDemand | Use::Plain => (Kind::OnDemand, list_rate, list_rate),
+            Use::OnDemand | Use::Plain => (Kind::OnDemand, list, list),
             Use::Spot | Use::PlainSpot => {
-                let price = list_rate.per_mille(self.random.between(280, 450));
+                let price = list_rate.per_mille(self.random.between(280, 450)).times(step);
                 (Kind::Spot, price, price)
             }
             Use::Reserved => {
                 let (amortized, recurring) = reserved_rates(list_rate);
+                let (amortized, recurring) = (amortized.times(step), recurring.times(step));
                 let mut both = amortized;
                 both.add(recurring);
                 (Kind::Reserved { amortized, recurring }, Amount::ZERO, both)
             }
-            Use::Planned => (Kind::Planned, Amount::ZERO, list_rate.per_mille(PLAN_RATE)),
+            Use::Planned => (Kind::Planned, Amount::ZERO, list_rate.per_mille(PLAN_RATE).times(step)),
             Use::Goods => (Kind::Goods, Amount::ZERO, Amount::ZERO),
         };
         let owner = self.owner();
@@ -180,8 +199,9 @@ impl Month {
             zone: self.random.below(3) as u8,
             resource: self.random.next(),
             owner,
+            quantity: Amount::whole(step),
             list_rate,
-            list: list_rate,
+            list,
             billed,
             effective,
             ..Line::empty(slot.region)
@@ -189,7 +209,7 @@ impl Month {
         // Some minutes of an hour.
         if self.is_fleet && slot.left == 1 && matches!(slot.used, Use::OnDemand | Use::Plain) {
             let run = &mut slot.run;
-            run.quantity = Amount::new(self.random.between(50, 999) as i64, 3);
+            run.quantity = Amount::new(self.random.between(50, 999) as i64, 3).times(step);
             run.list = run.quantity.by(list_rate);
             (run.billed, run.effective) = (run.list, run.list);
         }
@@ -221,15 +241,15 @@ impl Month {
         })
     }
 
-    /// One hour of the whole fleet, filled up with transfers and requests to `until` rows.
-    fn hour<W: Writer>(
+    /// One step of the whole fleet, filled up with transfers and requests to `until` rows.
+    fn step(
         &mut self,
-        hour: usize,
+        step: usize,
         until: u64,
         fleet: &mut [Slot],
         commitment: Amount,
         books: &mut Books,
-        writer: &mut W,
+        writer: &mut dyn Writer,
     ) -> io::Result<()> {
         let mean = self.rows / u64::from(self.keys.max(1));
         let mut used = Amount::ZERO;
@@ -237,8 +257,8 @@ impl Month {
             if slot.left == 0 {
                 if slot.rest > 0 {
                     slot.rest -= 1;
-                    for _ in 0..rows_per_hour::<W>(slot.used) {
-                        self.filler(hour, slot.region, books, writer)?;
+                    for _ in 0..rows_per_step(slot.used, writer) {
+                        self.filler(step, slot.region, books, writer)?;
                     }
                     continue;
                 }
@@ -246,72 +266,72 @@ impl Month {
             }
             slot.left -= 1;
             if slot.used == Use::Goods {
-                self.goods(hour, slot.run, books, writer)?;
+                self.goods(step, slot.run, books, writer)?;
                 continue;
             }
-            slot.run.from = hour;
-            slot.run.to = hour + 1;
+            slot.run.from = step * self.step;
+            slot.run.to = slot.run.from + self.step;
             match slot.run.kind {
                 Kind::Planned => used.add(slot.run.effective),
                 Kind::Reserved { .. } => {
                     let is_second =
                         slot.machine.is_some_and(|machine| machine.name == self.offer.accelerated[2].name);
-                    books.reserved_hours[usize::from(is_second)] += 1;
+                    books.reserved_hours[usize::from(is_second)] += self.step as u64;
                 }
                 _ => {}
             }
-            books.take::<W>(&slot.run, writer)?;
+            books.take(&slot.run, writer)?;
         }
         if commitment > Amount::ZERO {
             let kind = Kind::PlanFee { commitment, used };
             let line = Line {
                 kind,
-                from: hour,
-                to: hour + 1,
-                quantity: Amount::ONE,
+                from: step * self.step,
+                to: (step + 1) * self.step,
+                quantity: Amount::whole(self.step as u64),
                 list: commitment,
                 billed: commitment,
                 effective: commitment.minus(used),
                 machine: Some(&self.offer.accelerated[0]),
                 ..Line::empty(&self.offer.regions[0])
             };
-            books.take::<W>(&line, writer)?;
+            books.take(&line, writer)?;
         }
         while books.rows < until {
-            self.filler(hour, &self.offer.regions[0], books, writer)?;
+            self.filler(step, &self.offer.regions[0], books, writer)?;
         }
         Ok(())
     }
 
-    fn filler<W: Writer>(
+    fn filler(
         &mut self,
-        hour: usize,
+        step: usize,
         region: &'static Region,
         books: &mut Books,
-        writer: &mut W,
+        writer: &mut dyn Writer,
     ) -> io::Result<()> {
         let goods = self.random.pick(self.offer.goods);
         let account = self.random.below(ACCOUNTS as u64) as usize;
         let line = Line { kind: Kind::Goods, goods, account, ..Line::empty(region) };
-        self.goods(hour, line, books, writer)
+        self.goods(step, line, books, writer)
     }
 
-    fn goods<W: Writer>(
+    fn goods(
         &mut self,
-        hour: usize,
+        step: usize,
         mut line: Line,
         books: &mut Books,
-        writer: &mut W,
+        writer: &mut dyn Writer,
     ) -> io::Result<()> {
         let most = line.goods.most;
-        line.from = hour;
-        line.to = hour + 1;
+        line.from = step * self.step;
+        line.to = line.from + self.step;
         line.quantity = Amount::new(self.random.between(0, most) as i64, 3);
         line.list_rate = line.goods.list().per_mille(line.region.price_level);
         line.list = line.quantity.by(line.list_rate);
         line.billed = line.list;
         line.effective = line.list;
-        books.take::<W>(&line, writer)
+        books.take(&line, writer)
     }
 }
 
@@ -322,9 +342,10 @@ impl Slot {
     }
 }
 
-fn rows_per_hour<W: Writer>(used: Use) -> u64 {
-    W::rows(match used {
+fn rows_per_step(used: Use, writer: &dyn Writer) -> u64 {
+    writer.rows(match used {
         Use::Planned => Kind::Planned,
+        Use::Goods => Kind::Goods,
         _ => Kind::OnDemand,
     })
 }
