@@ -128,10 +128,10 @@ impl<'a> GcpBilling<'a> {
             [(Part::Memory, PLAIN_MEMORY), (Part::Disk, DISK), (Part::Cores, 0)]
         };
         let mut left = *line;
-        let last = parts.len() - 1;
+        let final_part = parts.len() - 1;
         for (at, (part, share)) in parts.into_iter().enumerate() {
             let take = |whole: Amount, rest: &mut Amount| {
-                let amount = if at == last { *rest } else { whole.per_mille(share) };
+                let amount = if at == final_part { *rest } else { whole.per_mille(share) };
                 *rest = rest.minus(amount);
                 amount
             };
