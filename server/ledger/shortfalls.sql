@@ -68,25 +68,23 @@ where mine.delivery_id = $1
   )
 group by 1, 2, 3
 union all
--- A slice does not replace a statement of the whole month, and beside it would count twice.
-select s.provider, s.billing_account, s.billing_month, v.delivery_id, '{}', '{}', '{}', true, false, null, null, null
-from delivery_scopes mine
-join visibility v on v.scope_id = mine.scope_id and v.until_sequence is null
-join delivery_scopes theirs on theirs.scope_id = v.scope_id and theirs.delivery_id = v.delivery_id
-join scopes s on s.scope_id = mine.scope_id
-where mine.delivery_id = $1 and mine.slice is not null and theirs.slice is null and not theirs.is_addition
-union all
--- Two exports of one account state the same days in slices of their own, and would count twice.
-select s.provider, s.billing_account, s.billing_month, max(v.delivery_id), '{}', '{}', '{}', false, false, null, null, max(other.format)
+-- A slice does not replace a statement of the whole month, nor one of another export that has the same days, and beside either
+-- would count twice.
+select s.provider, s.billing_account, s.billing_month, max(v.delivery_id), '{}', '{}', '{}', bool_and(theirs.slice is null), false, null, null,
+    case when theirs.slice is not null then other.format end
 from delivery_scopes mine
 join deliveries own on own.delivery_id = mine.delivery_id
 join visibility v on v.scope_id = mine.scope_id and v.until_sequence is null
-join deliveries other on other.delivery_id = v.delivery_id and other.format is distinct from own.format
+join deliveries other on other.delivery_id = v.delivery_id
 join delivery_scopes theirs on theirs.scope_id = v.scope_id and theirs.delivery_id = v.delivery_id
-    and theirs.slice is not null and theirs.days && mine.days
 join scopes s on s.scope_id = mine.scope_id
-where mine.delivery_id = $1 and mine.slice is not null
-group by 1, 2, 3
+where mine.delivery_id = $1
+  and mine.slice is not null
+  and (
+      (theirs.slice is null and not theirs.is_addition)
+      or (theirs.slice is not null and other.format is distinct from own.format and theirs.days && mine.days)
+  )
+group by 1, 2, 3, 12, case when theirs.slice is null then v.delivery_id end
 union all
 -- Imports run side by side: what was submitted first may be ready last.
 select s.provider, s.billing_account, s.billing_month, max(v.delivery_id), '{}', '{}', '{}', false, true, null, null, null
