@@ -6,7 +6,6 @@
 //! replaces what was there. So a delivery stays what it is, and undo leads back exactly.
 
 use std::collections::BTreeSet;
-use std::io;
 
 use sqlx::PgConnection;
 
@@ -55,22 +54,24 @@ pub(super) async fn complete(
             Seen::Nothing => completed.push((Bundle::Files(sources), Seen::Nothing)),
             Seen::Half { statement, scopes, format } => {
                 let sources = sources.into_iter().map(|source| source.stating(statement)).collect();
-                match other_half(&completed, statement, &scopes) {
-                    Some(at) => {
-                        let Bundle::Files(others) = &completed[at].0 else { continue };
-                        completed[at] = (pair(statement, sources, others.clone()), Seen::Nothing);
-                    }
-                    None => {
-                        completed.push((Bundle::Files(sources), Seen::Half { statement, scopes, format }))
-                    }
+                if let Some(at) = other_half(&completed, statement, &scopes)
+                    && let Bundle::Files(others) = &completed[at].0
+                {
+                    completed[at] = (pair(statement, sources, others.clone()), Seen::Nothing);
+                } else {
+                    completed.push((Bundle::Files(sources), Seen::Half { statement, scopes, format }));
                 }
             }
         }
     }
+    // Two of them are parts of a half or two versions of it, which somebody is asked.
+    let shared = shared_scopes(&completed);
     let mut bundles = Vec::with_capacity(completed.len());
     for (bundle, seen) in completed {
         bundles.push(match (bundle, seen) {
-            (Bundle::Files(sources), Seen::Half { statement, scopes, format }) if !alone => {
+            (Bundle::Files(sources), Seen::Half { statement, scopes, format })
+                if !alone && scopes.is_disjoint(&shared) =>
+            {
                 match active_half(db, statement, &scopes, format).await? {
                     others if others.is_empty() => Bundle::Files(sources),
                     others => pair(statement, sources, others),
@@ -80,6 +81,21 @@ pub(super) async fn complete(
         });
     }
     Ok(bundles)
+}
+
+/// What more than one half states that found no other one beside it.
+fn shared_scopes(completed: &[(Bundle, Seen)]) -> BTreeSet<Scope> {
+    let (mut once, mut shared) = (BTreeSet::new(), BTreeSet::new());
+    for (_, seen) in completed {
+        if let Seen::Half { scopes, .. } = seen {
+            for scope in scopes {
+                if !once.insert(scope) {
+                    shared.insert(scope.clone());
+                }
+            }
+        }
+    }
+    shared
 }
 
 /// The only bundle before that states the other half of the same months.
@@ -111,10 +127,10 @@ fn pair(statement: Statement, sources: Vec<Source>, others: Vec<Source>) -> Bund
 async fn look(originals: &Originals, sources: &[Source], as_format: Option<&str>) -> Seen {
     let (originals, sources, as_format) = (originals.clone(), sources.to_vec(), as_format.map(str::to_owned));
     let looked = at_low_priority("looking", move || look_through(&originals, &sources, as_format.as_deref()));
-    looked.await.ok().and_then(Result::ok).unwrap_or(Seen::Nothing)
+    looked.await.unwrap_or(Seen::Nothing)
 }
 
-fn look_through(originals: &Originals, sources: &[Source], as_format: Option<&str>) -> io::Result<Seen> {
+fn look_through(originals: &Originals, sources: &[Source], as_format: Option<&str>) -> Seen {
     let mut statements = BTreeSet::new();
     let mut scopes = BTreeSet::new();
     let mut corrected = BTreeSet::new();
@@ -122,10 +138,10 @@ fn look_through(originals: &Originals, sources: &[Source], as_format: Option<&st
     let mut charge = Charge::default();
     for source in sources {
         let Ok(mut export) = load::open_quietly(originals, source, as_format) else {
-            return Ok(Seen::Nothing);
+            return Seen::Nothing;
         };
         if !export.format().states_halves() {
-            return Ok(Seen::Nothing);
+            return Seen::Nothing;
         }
         format = export.format().name();
         let marks = export.columns().names.iter().position(|name| name == CORRECTED);
@@ -145,14 +161,14 @@ fn look_through(originals: &Originals, sources: &[Source], as_format: Option<&st
         statements.insert(source.stated.statement.unwrap_or_else(|| export.statement()));
     }
     if !corrected.is_empty() {
-        return Ok(Seen::Corrections(corrected));
+        return Seen::Corrections(corrected);
     }
     if scopes.is_empty() {
-        return Ok(Seen::Nothing);
+        return Seen::Nothing;
     }
     // A part of an export may show no commitment while another does.
     let statement = [Statement::Billed, Statement::Effective].into_iter().find(|it| statements.contains(it));
-    Ok(Seen::Half { statement: statement.unwrap_or_default(), scopes, format })
+    Seen::Half { statement: statement.unwrap_or_default(), scopes, format }
 }
 
 /// Corrected rows are read as the half that the rows they stand for were.

@@ -13,6 +13,7 @@ use sqlx::{Connection as _, PgConnection, PgPool};
 use uuid::Uuid;
 
 use crate::audit::{self, Actor, Object, Verb};
+use crate::billing::Statement;
 use crate::enum_words::words;
 use crate::money::{Currency, Money};
 
@@ -421,6 +422,15 @@ async fn settle(
             Published::At(_) | Published::Already => None,
         },
     };
+    let completes = loaded.files.iter().any(|file| file.half != Statement::Whole);
+    let question = question.map(|(message, suggested)| {
+        if completes && !is_corrected {
+            let message = format!("{message} Adding would count what is active already twice.");
+            (message, Some(Decision::Replace))
+        } else {
+            (message, suggested)
+        }
+    });
     let report = match question {
         None => {
             let superseded = publish::superseded_by(db, delivery_id).await?;

@@ -7,12 +7,18 @@ use crate::billing::statement::Statement;
 pub(super) struct Evidence {
     /// Reservations or savings plans were bought: only actual cost has such rows.
     has_purchases: bool,
-    /// Usage that a commitment covers is there for nothing.
-    has_free_usage: bool,
-    /// Or it costs its part of the commitment.
-    has_paid_usage: bool,
+    /// Usage that a commitment covers, if there is some.
+    covered_usage: Option<CoveredUsage>,
     /// What nobody used has rows: only amortized cost has them.
     has_unused: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CoveredUsage {
+    /// All of it is there for nothing.
+    Free,
+    /// It costs its part of the commitment; some may have been free.
+    Paid,
 }
 
 /// A row that has to do with a commitment.
@@ -30,15 +36,21 @@ impl Evidence {
         let before = self.contradicts();
         match row {
             Shows::Purchase => self.has_purchases = true,
-            Shows::FreeUsage => self.has_free_usage = true,
-            Shows::PaidUsage => self.has_paid_usage = true,
+            Shows::FreeUsage => {
+                self.covered_usage.get_or_insert(CoveredUsage::Free);
+            }
+            Shows::PaidUsage => self.covered_usage = Some(CoveredUsage::Paid),
             Shows::Unused => self.has_unused = true,
         }
         !before && self.contradicts()
     }
 
     fn contradicts(self) -> bool {
-        self.has_purchases && (self.has_paid_usage || self.has_unused)
+        self.has_purchases && self.is_amortized()
+    }
+
+    fn is_amortized(self) -> bool {
+        self.has_unused || self.covered_usage == Some(CoveredUsage::Paid)
     }
 
     /// Without a row of a commitment both costs are the same. Purchases decide where rows contradict each other: a purchase
@@ -46,9 +58,9 @@ impl Evidence {
     pub fn statement(self) -> Statement {
         if self.has_purchases {
             Statement::Billed
-        } else if self.has_unused || self.has_paid_usage {
+        } else if self.is_amortized() {
             Statement::Effective
-        } else if self.has_free_usage {
+        } else if self.covered_usage.is_some() {
             Statement::Billed
         } else {
             Statement::Whole
