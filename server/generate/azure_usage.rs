@@ -138,6 +138,7 @@ impl<'a> AzureUsage<'a> {
         })
     }
 
+    #[expect(clippy::match_same_arms, reason = "a line for each column, in the order of their names")]
     fn cell(&self, out: &mut Vec<u8>, cell: Cell, line: &Line, row: &Row) {
         let Self { output, .. } = self;
         let machine = line.machine;

@@ -139,7 +139,7 @@ impl<'a> GcpBilling<'a> {
             let billed = take(line.billed, &mut left.billed);
             let effective = take(line.effective, &mut left.effective);
             let row = self.part(line, machine, &part, [list, billed, effective]);
-            self.row(line, row)?;
+            self.row(line, &row)?;
         }
         Ok(())
     }
@@ -267,7 +267,7 @@ impl<'a> GcpBilling<'a> {
         }
     }
 
-    fn row(&mut self, line: &Line, row: Row<'_>) -> io::Result<()> {
+    fn row(&mut self, line: &Line, row: &Row<'_>) -> io::Result<()> {
         let is_of_project = line.kind.is_usage();
         let machine = line.machine.filter(|_| line.kind.runs());
         let exported = self.exported(line, row.cost_type);
@@ -401,7 +401,7 @@ impl Writer for GcpBilling<'_> {
             return self.machine(line, machine);
         }
         let row = self.other(line);
-        self.row(line, row)?;
+        self.row(line, &row)?;
         if line.kind == Kind::Support {
             let rest = Row {
                 cost_type: "rounding_error",
@@ -411,7 +411,7 @@ impl Writer for GcpBilling<'_> {
                 list: None,
                 ..self.other(line)
             };
-            self.row(line, rest)?;
+            self.row(line, &rest)?;
         }
         Ok(())
     }

@@ -241,7 +241,7 @@ pub fn write(plan: &Plan, out: &mut (impl Write + Send)) -> io::Result<Totals> {
 }
 
 /// As [`write`], into the files that `open` opens by their numbers, from 1.
-pub fn write_files<'a>(plan: &Plan, open: Open<'a>) -> io::Result<Totals> {
+pub fn write_files(plan: &Plan, open: Open<'_>) -> io::Result<Totals> {
     let provider = plan.provider();
     let offer = world::offer(&crate::billing::canonical_provider(provider));
     let output = output::Output::new(plan, provider, offer, open)?;

@@ -18,7 +18,7 @@ use crate::money::Decimal;
 pub type Open<'a> = Box<dyn FnMut(u64) -> io::Result<Destination<'a>> + 'a>;
 
 /// The one file that all rows go to.
-pub(crate) fn only<'a>(out: &'a mut (impl Write + Send)) -> Open<'a> {
+pub(crate) fn only(out: &mut (impl Write + Send)) -> Open<'_> {
     let mut out = Some(out);
     Box::new(move |_| match out.take() {
         Some(out) => Ok(Box::new(out)),

@@ -291,18 +291,15 @@ impl ReadRow for Reader {
         let is_committed = credits.are_of_commitment() || is_of_commitment(&row, at.consumption_model);
         key.pricing = pricing(category, text, is_committed);
         key.is_correction = !row.is_null(at.adjustment);
-        match credit {
-            Some(credit) => {
-                key.category = ChargeCategory::Credit;
-                key.meter.push_str(&credit.name);
-            }
-            None => {
-                key.category = category;
-                key.meter.push_str(text);
-                if category == ChargeCategory::Usage {
-                    let unit = if is_time(&row, at.priced_unit) { at.priced_unit } else { at.unit };
-                    row.text(unit, &mut key.unit)?;
-                }
+        if let Some(credit) = credit {
+            key.category = ChargeCategory::Credit;
+            key.meter.push_str(&credit.name);
+        } else {
+            key.category = category;
+            key.meter.push_str(text);
+            if category == ChargeCategory::Usage {
+                let unit = if is_time(&row, at.priced_unit) { at.priced_unit } else { at.unit };
+                row.text(unit, &mut key.unit)?;
             }
         }
         let system_labels = python::as_json(row.cell(at.system_labels, scratch));

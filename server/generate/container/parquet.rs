@@ -351,12 +351,11 @@ fn write_batches<T: DataType>(
 
 /// A moment or day in ticks since 1970.
 fn time(text: &str, ticks: Ticks) -> Option<i64> {
-    let moment = match text.get(..19) {
-        Some(moment) => NaiveDateTime::parse_from_str(&moment.replace('T', " "), "%Y-%m-%d %H:%M:%S").ok()?,
-        None => {
-            let day = NaiveDate::parse_from_str(text, "%m/%d/%Y");
-            day.or_else(|_| NaiveDate::parse_from_str(text, "%Y-%m-%d")).ok()?.and_hms_opt(0, 0, 0)?
-        }
+    let moment = if let Some(moment) = text.get(..19) {
+        NaiveDateTime::parse_from_str(&moment.replace('T', " "), "%Y-%m-%d %H:%M:%S").ok()?
+    } else {
+        let day = NaiveDate::parse_from_str(text, "%m/%d/%Y");
+        day.or_else(|_| NaiveDate::parse_from_str(text, "%Y-%m-%d")).ok()?.and_hms_opt(0, 0, 0)?
     };
     Some(match ticks {
         Ticks::Milliseconds => moment.and_utc().timestamp_millis(),

@@ -230,7 +230,7 @@ fn amounts_in(list: &str) -> io::Result<Decimal> {
         let value = value.trim_start().trim_start_matches(['"', '\'']);
         let end =
             value.find(|c: char| !(c.is_ascii_alphanumeric() || "+-.".contains(c))).unwrap_or(value.len());
-        let amount = amount(value[..end].as_bytes())?;
+        let amount = amount(&value.as_bytes()[..end])?;
         sum = sum.checked_add(amount).map_err(io::Error::other)?;
     }
     Ok(sum)

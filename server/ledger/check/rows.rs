@@ -110,16 +110,13 @@ impl Again {
         let mut found = None;
         loop {
             let differences: Vec<_> = stored.iter().map(|stored| self.difference(stored)).collect();
-            match differences.iter().position(Option::is_none) {
-                Some(same) => {
-                    stored.swap_remove(same);
-                }
-                None => {
-                    let first = differences.into_iter().flatten().next();
-                    found = found.or(first).or_else(|| {
-                        Some(("of which a charge is not in the ledger".to_owned(), 1.into(), Decimal::ZERO))
-                    });
-                }
+            if let Some(same) = differences.iter().position(Option::is_none) {
+                stored.swap_remove(same);
+            } else {
+                let first = differences.into_iter().flatten().next();
+                let missing =
+                    || ("of which a charge is not in the ledger".to_owned(), 1.into(), Decimal::ZERO);
+                found = found.or(first).or_else(|| Some(missing()));
             }
             if !self.further()? {
                 break;
