@@ -103,7 +103,7 @@ fn follow(
             }
             None => match on_disk() {
                 Some(path) => {
-                    sources.push(Source { stated, ..Source::new(path.display().to_string(), path) })
+                    sources.push(Source { stated, ..Source::new(path.display().to_string(), path) });
                 }
                 None => absent.push(key.as_str()),
             },

@@ -417,15 +417,12 @@ fn open(
     progress: Progress,
     sink: Box<dyn io::Write + Send>,
 ) -> Result<billing::Export, LoadError> {
-    let opened = match &source.kept {
-        Some(kept) => {
-            let content = originals.content(&kept.sha256).map_err(|error| file_error(source, error))?;
-            billing::open_with_sink(&source.name, Counted::new(content, progress), as_format, sink)
-        }
-        None => {
-            let file = File::open(&source.path).map_err(|error| file_error(source, error))?;
-            billing::open_with_sink(&source.name, Counted::new(file, progress), as_format, sink)
-        }
+    let opened = if let Some(kept) = &source.kept {
+        let content = originals.content(&kept.sha256).map_err(|error| file_error(source, error))?;
+        billing::open_with_sink(&source.name, Counted::new(content, progress), as_format, sink)
+    } else {
+        let file = File::open(&source.path).map_err(|error| file_error(source, error))?;
+        billing::open_with_sink(&source.name, Counted::new(file, progress), as_format, sink)
     };
     let mut export = opened.map_err(|refusal| refused(source, refusal))?;
     export.take(source.half);
