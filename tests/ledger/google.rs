@@ -73,7 +73,7 @@ async fn forms_of_one_month_replace_one_another_in_any_order(db: PgPool) {
     // Without what is rejected, and without the row of July, which the others do not have.
     let rows = |skipped: &[usize]| -> String {
         let kept = lines.lines().enumerate().filter(|(at, _)| !skipped.contains(at));
-        kept.map(|(_, line)| format!("{line}\n")).collect()
+        kept.flat_map(|(_, line)| [line, "\n"]).collect()
     };
     let nested = rows(&[11, 15]);
     let flat = containers::flattened(&nested, ".", serde_json::Value::to_string);
