@@ -338,6 +338,7 @@ fn it_knows_plain_names() {
         ("H100-PCIE-80GB", "nvidia-h100-pcie", None),
         ("H100 NVL 94GB", "nvidia-h100-nvl", None),
         ("94GB H100", "nvidia-h100-nvl", None),
+        ("NVIDIA H100 GPU x86_64", "nvidia-h100-sxm", None),
         ("8x H100", "nvidia-h100-sxm", Some("8")),
         ("8 x H100", "nvidia-h100-sxm", Some("8")),
         ("8\u{d7}H100", "nvidia-h100-sxm", Some("8")),

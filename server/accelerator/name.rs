@@ -87,8 +87,16 @@ fn memory(word: &str) -> Option<u32> {
     word.strip_suffix("gb")?.parse().ok()
 }
 
+/// Of the processor beside it, and no count.
+fn is_architecture(word: &str) -> bool {
+    matches!(word, "x86" | "x64")
+}
+
 /// `8x`, `x8`.
 fn is_count(word: &str) -> bool {
+    if is_architecture(word) {
+        return false;
+    }
     let number = word.strip_suffix('x').or_else(|| word.strip_prefix('x'));
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
@@ -96,6 +104,9 @@ fn is_count(word: &str) -> bool {
 /// A count that a text states beside a model: `8x`, `x8`, `8gpu`, `8 GPUs`; or as its first word, `8 H100`.
 pub(super) fn said_count(words: &[String]) -> Option<Accelerators> {
     let glued = |word: &String| {
+        if is_architecture(word) {
+            return None;
+        }
         let count = word
             .strip_suffix('x')
             .or_else(|| word.strip_prefix('x'))

@@ -27,7 +27,7 @@ pub(super) fn month_of_usage(
     }
 }
 
-/// The columns of a billing period, and the last month they came to: most rows repeat it.
+/// The columns of a billing period, and the month that was read from them last: most rows repeat it.
 pub(super) struct BillingPeriod {
     start: Column,
     end: Column,

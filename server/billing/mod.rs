@@ -373,6 +373,11 @@ impl Export {
         }
     }
 
+    /// Reads each row without a look at the others of its file: for who does not ask for its costs.
+    pub fn look_at_no_others(&mut self) {
+        self.has_learned = true;
+    }
+
     /// Reads the next row into `charge`, which is cleared first; `None` at the end. What more charges the row is are handed
     /// out by [`Self::further`].
     ///
@@ -534,6 +539,9 @@ impl Export {
                     self.reader.learn(Row::new(rows.record(), self.dates, &mut remarks), look);
                     remarks.begin_row();
                 }
+            }
+            if !self.reader.looks_on() {
+                break;
             }
         }
         Ok(())

@@ -6,7 +6,7 @@ use super::header::Header;
 
 const FOCUS_COST: &str = "the FOCUS Cost and Usage dataset, which has ChargePeriodStart";
 const NOT_YET: &str =
-    "an AWS CUR, a CUR 2.0, Azure cost and usage details or a FOCUS export; this format is not supported yet";
+    "an export of AWS, Azure, Google Cloud or Oracle, or a FOCUS export; this format is not supported yet";
 const A_BILL: &str = "a billing export as CSV, JSON or Parquet";
 
 /// Refuses JSON that is known to be no cost, by the keys at its beginning.

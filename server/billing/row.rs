@@ -46,6 +46,11 @@ pub trait ReadRow {
     /// Notes what a row says of others, at the first look or a later one. Of rows that cannot be read, nothing.
     fn learn(&mut self, _row: Row<'_>, _look: usize) {}
 
+    /// Whether the looks so far leave something to look for.
+    fn looks_on(&self) -> bool {
+        true
+    }
+
     /// Which costs the rows so far state.
     fn statement(&self) -> Statement {
         Statement::Whole

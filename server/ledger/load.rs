@@ -385,6 +385,7 @@ impl Census {
         let mut is_large = false;
         for source in sources {
             let mut export = open_quietly(originals, source, as_format)?;
+            export.look_at_no_others();
             let mut rows = 0;
             // Whatever is wrong is said when the file is loaded.
             while rows < CENSUS_ROWS

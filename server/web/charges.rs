@@ -201,8 +201,8 @@ pub struct OfRow {
     charge: Option<Uuid>,
 }
 
-/// Charges of a row that are shown. Providers take a handful of credits off a row.
-const MOST_OF_ROW: usize = 50;
+/// Charges of a row that are shown: a reader takes no more credits off one.
+const MOST_OF_ROW: usize = 101;
 
 pub async fn show(path: paths::Charge, format: Format, reading: Reading<OfRow>) -> Result {
     let Reading { layout, person, query, app, mut db, .. } = reading;

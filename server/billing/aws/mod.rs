@@ -219,6 +219,10 @@ impl ReadRow for Reader {
         if is_asked { 2 } else { 0 }
     }
 
+    fn looks_on(&self) -> bool {
+        self.split_costs.has_any()
+    }
+
     fn learn(&mut self, mut row: Row<'_>, look: usize) {
         let mut charge = Charge::default();
         if look == 0 {

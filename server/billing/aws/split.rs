@@ -6,7 +6,7 @@
 //! the machine's, with the pod's tags, and the machine keeps what no part took. Effective cost is moved, never made: what the
 //! rows of an hour have together is what the machine had. Billed cost stays where it is billed. List and contracted cost are
 //! divided as the effective cost is, to twelve places, and so is the machine's time: where an hour has rows of accelerators
-//! among its parts by their cost, else by that of all. The last part takes what rounding leaves.
+//! among its parts by their cost (all of the time where the parts are nearly all of the cost), else by that of all. The last part takes what rounding leaves.
 //!
 //! A part is skipped, and its cost stays with the machine, where the file has no row of its machine for the hour, or several
 //! (a savings plan that covers half of it), or where the parts are more than the machine cost. To know that, the file is looked
@@ -30,7 +30,7 @@ const LONGEST_KEY: usize = 2000;
 const LONGEST_PLACE: usize = 200;
 /// Places of what is divided.
 const PLACES: u8 = 12;
-/// By how much parts may exceed their machine, of a hundred: AWS rounds each.
+/// By how much parts may differ from their machine, of a hundred: AWS rounds each.
 const TOLERANCE: i64 = 1;
 
 pub(super) const ALONE: &str = "split cost allocation: the instance's own row carries the cost";
@@ -194,6 +194,11 @@ impl SplitCosts {
         hour.own = Some((Whole::of(charge), number as u32));
     }
 
+    /// Whether there are parts.
+    pub fn has_any(&self) -> bool {
+        !self.hours.is_empty()
+    }
+
     /// Whether something is a part of a machine in an hour.
     pub fn has_parts(&self, machine: &[u8], start: &[u8]) -> bool {
         self.hours.contains_key(&place(machine, start))
@@ -206,6 +211,9 @@ impl SplitCosts {
 
     /// Takes from a machine's own row what its parts have.
     pub fn own(&self, machine: &[u8], start: &[u8], charge: &mut Charge) -> bool {
+        if self.hours.is_empty() {
+            return false;
+        }
         let Some(hour) = self.hours.get(&place(machine, start)) else { return false };
         let Some(whole) = hour.divided() else { return false };
         whole.less(&hour.all_parts(&whole)).give(charge);
@@ -267,7 +275,10 @@ impl Hour {
     fn all_parts(&self, whole: &Whole) -> Whole {
         let Whole { effective, list, contracted, quantity, is_metered } = *whole;
         let cost = self.parts.cost;
-        let time = if self.is_by_accelerator() { quantity } else { share(quantity, cost, effective) };
+        // Where a part of the cost is missing, so are rows of accelerators: in another file of the report.
+        let is_whole = cost.times(100) >= effective.times(100 - TOLERANCE);
+        let time =
+            if self.is_by_accelerator() && is_whole { quantity } else { share(quantity, cost, effective) };
         Whole {
             effective: cost,
             list: share(list, cost, effective),

@@ -259,7 +259,10 @@ impl ReadRow for Reader {
         self.credit = Some(next);
         charge.key_cells.extend_from_slice(credit.name.as_bytes());
         (charge.billed_cost, charge.effective_cost) = (credit.amount, credit.amount);
-        (charge.contracted_cost, charge.list_cost) = (credit.contracted_cost, credit.list_cost);
+        // What is taken off a fee is no more in them than the fee itself.
+        if category(&self.at, &row)? != ChargeCategory::Purchase {
+            (charge.contracted_cost, charge.list_cost) = (credit.contracted_cost, credit.list_cost);
+        }
         self.read_common(&row, charge)?;
         Ok(true)
     }
