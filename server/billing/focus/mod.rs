@@ -11,7 +11,7 @@
 //! | list, contracted cost | as stated; an empty one counts 0, and said: a price is not invented; of Azure as far as its own tools repair it (see `costs.rs`) |
 //! | service | AWS: `x_ServiceCode`, else the code of a known name, so that it agrees with the CUR; others: `ServiceName`; where Azure leaves it empty `x_SkuMeterCategory`, the type of the commitment or the publisher, and said |
 //! | sub account | of Google's view, which states the billing account there, the project (`x_Project`) |
-//! | commitment | `CommitmentDiscountId`, of Azure in lower case: it writes one in several spellings |
+//! | commitment | `CommitmentDiscountId` as it is written |
 //! | quantity | `ConsumedQuantity`; `PricingQuantity` where the file has no such column, or that is 0 beside a cost (see `quantity.rs`) |
 //! | split costs | parts belong to the resource and tags that they are allocated to; the origin beside them is not metered (see `split.rs`) |
 //! | instance type | `SkuPriceDetails.InstanceType` or `ServiceType`, `x_InstanceType`, end of AWS's `x_UsageType`, `x_SkuDetails`, the words of `ChargeDescription`, Google's label of the machine |
@@ -347,11 +347,6 @@ impl ReadRow for Reader {
         if is_azure {
             // Azure writes one resource in several spellings.
             charge.resource_id.make_ascii_lowercase();
-            if row.word(at.commitment).iter().any(u8::is_ascii_uppercase) && !row.is_null(at.commitment) {
-                row.remark(
-                    "Azure writes one CommitmentDiscountId in several spellings: it is taken in lower case",
-                );
-            }
         }
         if is_google && states_the_billing_account(at, &row) {
             row.remark("SubAccountId is the billing account: the project (x_Project) stands for it");
@@ -393,9 +388,6 @@ impl ReadRow for Reader {
         row.text(at.sku, &mut key.sku)?;
         row.text(at.region, &mut key.region)?;
         row.text(at.commitment, &mut key.commitment_discount_id)?;
-        if is_azure {
-            key.commitment_discount_id.make_ascii_lowercase();
-        }
         key.is_unused_commitment = is_unused_commitment(at, &row);
         row.text(at.unit, &mut key.unit)?;
         machine(&row, at, is_aws, details, (scratch, text), key)?;
