@@ -14,19 +14,6 @@ const YEARS: RangeInclusive<i32> = 2000..=2100;
 /// No bill is for longer; which month such a row belongs to is anybody's guess.
 const LONGEST: TimeDelta = TimeDelta::days(366);
 
-/// The month of usage that begins at `start`, where a format states no billing period. `column` is where it stands.
-pub(super) fn month_of_usage(
-    row: &Row<'_>,
-    column: Column,
-    start: DateTime<Utc>,
-) -> Result<BillingMonth, Problem> {
-    if YEARS.contains(&start.year()) {
-        Ok(BillingMonth::of(start.date_naive()))
-    } else {
-        Err(row.problem(column, "a time in the years 2000 to 2100"))
-    }
-}
-
 /// The columns of a billing period, and the month that was read from them last: most rows repeat it.
 pub(super) struct BillingPeriod {
     start: Column,
@@ -94,6 +81,6 @@ pub(super) fn month_of(row: &Row<'_>, column: Column, time: DateTime<Utc>) -> Re
     if YEARS.contains(&time.year()) {
         Ok(BillingMonth::of(time.date_naive()))
     } else {
-        Err(row.problem(column, "a day of the years 2000 to 2100"))
+        Err(row.problem(column, "a time in the years 2000 to 2100"))
     }
 }

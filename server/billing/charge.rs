@@ -117,6 +117,12 @@ pub(super) const MAX_ID: usize = 1000;
 /// Bytes of what else a charge is grouped by. A resource of AWS has up to 2,048, a description some hundreds.
 const MAX_TEXT: usize = 4000;
 
+/// Whether what is billed below zero takes back a cost and no hours, as AWS's negations do: for a quantity above zero. Its
+/// hours are not paid for.
+pub(super) fn is_negation(cost: Decimal, quantity: Decimal) -> bool {
+    cost.is_negative() && !quantity.is_negative() && !quantity.is_zero()
+}
+
 impl Charge {
     pub fn billing_month(&self) -> BillingMonth {
         self.billing_month

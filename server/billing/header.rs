@@ -149,6 +149,21 @@ pub(super) fn in_parentheses(name: &str) -> Option<&str> {
     inner.chars().any(char::is_alphanumeric).then_some(inner)
 }
 
+/// Which column of FOCUS the column of a key becomes, by the names of a format and what each becomes; nothing of those that
+/// become none.
+pub(super) fn feeds_by(
+    mut names: impl Iterator<Item = &'static (&'static str, &'static str)>,
+    key: &str,
+) -> Option<&'static str> {
+    let (_, focus) = names.find(|(name, _)| key_of(name).0 == key)?;
+    (!focus.is_empty()).then_some(*focus)
+}
+
+/// Which of a format's names the file lacks.
+pub(super) fn absent(header: &Header, names: &[&str]) -> Vec<String> {
+    names.iter().filter(|name| !header.has(&key_of(name).0)).map(ToString::to_string).collect()
+}
+
 /// What a reader made of a header; shown on the import's page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Columns {

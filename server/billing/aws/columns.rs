@@ -2,7 +2,7 @@
 
 use super::effective::Amortization;
 use super::tags::tag_key;
-use crate::billing::header::{Columns, Header, key_of};
+use crate::billing::header::{Columns, Header, feeds_by, key_of};
 
 /// Columns of the report, and which column of FOCUS each becomes, for people who look at a row; nothing of those that become
 /// none. Of the open sets (`product/…`, `reservation/…`, `savingsPlan/…`) only those that become one.
@@ -115,8 +115,7 @@ pub(in crate::billing) fn feeds(key: &str) -> Option<&'static str> {
     if ["resourcetags", "costcategory"].iter().any(|family| key.starts_with(family)) {
         return Some("Tags");
     }
-    let (_, focus) = COLUMNS.iter().find(|(column, _)| *column == key)?;
-    (!focus.is_empty()).then_some(*focus)
+    feeds_by(COLUMNS.iter(), key)
 }
 
 /// Columns that feed a charge and may be missing.

@@ -1,7 +1,7 @@
 //! The columns of Azure's cost and usage details under all their names: those of an Enterprise Agreement, of a Microsoft
 //! Customer Agreement, of partners and of pay-as-you-go, old and new.
 
-use crate::billing::header::{Columns, Header, in_parentheses, key_of};
+use crate::billing::header::{Columns, Header, feeds_by, in_parentheses, key_of};
 
 pub(super) const COST: &[&str] = &["costinbillingcurrency", "cost", "pretaxcost"];
 pub(super) const DAY: &[&str] = &["date", "usagedatetime", "usagedate"];
@@ -191,6 +191,5 @@ pub(super) fn columns(header: &Header) -> Columns {
 
 /// Which column of FOCUS a column becomes.
 pub(super) fn feeds(key: &str) -> Option<&'static str> {
-    let (_, focus) = READ.iter().find(|(name, _)| key_of(name).0 == key)?;
-    (!focus.is_empty()).then_some(*focus)
+    feeds_by(READ.iter(), key)
 }

@@ -43,7 +43,7 @@ use self::costs::Prices;
 use self::evidence::{Evidence, Shows};
 use super::account_id::{canonical_account, canonical_sub_account};
 use super::billing_period::{BillingPeriod, month_of};
-use super::charge::{Charge, ChargeKey};
+use super::charge::{Charge, ChargeKey, is_negation};
 use super::currency::CurrencyColumn;
 use super::date_order::{DateColumns, DateOrder};
 use super::header::{Columns, Header};
@@ -319,7 +319,8 @@ impl ReadRow for Reader {
             charge.contracted_cost = compared.contracted;
             charge.list_cost = compared.list;
             charge.consumed_quantity = quantity;
-            charge.is_metered = kind == ChargeType::Usage && quantity.is_some();
+            charge.is_metered =
+                kind == ChargeType::Usage && quantity.is_some_and(|quantity| !is_negation(cost, quantity));
         }
         Ok(Outcome::Charge)
     }

@@ -1,6 +1,6 @@
 //! Which columns FOCUS knows, which may be missing, and what that means.
 
-use crate::billing::header::{Columns, Header, key_of};
+use crate::billing::header::{Columns, Header, feeds_by, key_of};
 
 /// The names of a quantity that was consumed.
 pub(super) const CONSUMED: &[&str] = &["consumedquantity", "usagequantity"];
@@ -182,6 +182,5 @@ const OTHERS: &[&str] = &[
 
 /// Which column of FOCUS a column of an export becomes. `key` as of [`key_of`].
 pub(super) fn feeds(key: &str) -> Option<&'static str> {
-    let (_, focus) = KNOWN.iter().chain(CUSTOM).find(|(column, _)| key_of(column).0 == key)?;
-    (!focus.is_empty()).then_some(*focus)
+    feeds_by(KNOWN.iter().chain(CUSTOM), key)
 }

@@ -1,7 +1,7 @@
 //! What a row consumed, and whether that is metered.
 
 use super::{At, is_correction, is_unused_commitment};
-use crate::billing::charge::{Charge, ChargeCategory};
+use crate::billing::charge::{Charge, ChargeCategory, is_negation};
 use crate::billing::row::{Problem, Row};
 use crate::money::Decimal;
 
@@ -44,9 +44,6 @@ fn repaired(row: &mut Row<'_>, at: &At) -> Result<Option<Decimal>, Problem> {
 
 fn is_metered(row: &Row<'_>, at: &At, charge: &Charge) -> bool {
     let Some(quantity) = charge.consumed_quantity else { return false };
-    let is_negation = charge.billed_cost.is_negative()
-        && !quantity.is_negative()
-        && !quantity.is_zero()
-        && !is_correction(at, row);
-    !is_negation && !is_unused_commitment(at, row)
+    let takes_no_hours_back = is_negation(charge.billed_cost, quantity) && !is_correction(at, row);
+    !takes_no_hours_back && !is_unused_commitment(at, row)
 }

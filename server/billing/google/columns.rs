@@ -1,6 +1,6 @@
 //! Which columns of Google's export are known, which may be missing, and what they become.
 
-use crate::billing::header::{Columns, Header, key_of};
+use crate::billing::header::{Columns, Header, absent, feeds_by, key_of};
 
 /// Columns of the export with their path, and which column of FOCUS each becomes, for people who look at a row; nothing of
 /// those that become none.
@@ -90,19 +90,14 @@ pub(super) fn columns(header: &Header) -> Columns {
     };
     Columns {
         unknown: header.names().iter().filter(|name| !is_known(name)).cloned().collect(),
-        absent: OPTIONAL
-            .iter()
-            .filter(|name| !header.has(&key_of(name).0))
-            .map(ToString::to_string)
-            .collect(),
+        absent: absent(header, OPTIONAL),
         ..Columns::default()
     }
 }
 
 /// Which column of FOCUS a column becomes. `key` as of [`key_of`].
 pub(super) fn feeds(key: &str) -> Option<&'static str> {
-    let (_, focus) = COLUMNS.iter().find(|(name, _)| key_of(name).0 == key)?;
-    (!focus.is_empty()).then_some(*focus)
+    feeds_by(COLUMNS.iter(), key)
 }
 
 /// The category that FOCUS has for a service of Google.

@@ -28,7 +28,7 @@ mod python;
 use chrono::Datelike as _;
 
 use super::account_id::{canonical_account, canonical_sub_account};
-use super::charge::{Charge, ChargeCategory, PricingCategory};
+use super::charge::{Charge, ChargeCategory, PricingCategory, is_negation};
 use super::currency::CurrencyColumn;
 use super::date_order::{DateColumns, DateOrder};
 use super::guide::Guide;
@@ -247,7 +247,7 @@ impl ReadRow for Reader {
         if category == ChargeCategory::Usage {
             let amount = if is_time(&row, at.priced_unit) { at.priced_amount } else { at.amount };
             charge.consumed_quantity = row.quantity(amount)?;
-            charge.is_metered = charge.consumed_quantity.is_some();
+            charge.is_metered = charge.consumed_quantity.is_some_and(|quantity| !is_negation(cost, quantity));
         }
         self.read_common(&row, charge)?;
         Ok(Outcome::Charge)
@@ -352,18 +352,16 @@ fn category(at: &At, row: &Row<'_>) -> Result<ChargeCategory, Problem> {
 }
 
 fn pricing(category: ChargeCategory, sku: &str, is_committed: bool) -> PricingCategory {
-    let sku = sku.to_ascii_lowercase();
-    if matches!(category, ChargeCategory::Tax | ChargeCategory::Adjustment | ChargeCategory::Credit) {
-        PricingCategory::None
-    } else if category == ChargeCategory::Purchase || is_committed {
-        PricingCategory::Committed
-    } else if sku.contains("preemptible") || sku.split(|c: char| !c.is_alphanumeric()).any(|it| it == "spot")
-    {
-        PricingCategory::Dynamic
-    } else if sku.split(|c: char| !c.is_alphanumeric()).any(|it| it == "dws") {
-        PricingCategory::Other
-    } else {
-        PricingCategory::Standard
+    let names = |word: &str| {
+        sku.split(|c: char| !c.is_alphanumeric()).any(|of_sku| of_sku.eq_ignore_ascii_case(word))
+    };
+    match category {
+        ChargeCategory::Purchase => PricingCategory::Committed,
+        ChargeCategory::Usage if is_committed => PricingCategory::Committed,
+        ChargeCategory::Usage if names("preemptible") || names("spot") => PricingCategory::Dynamic,
+        ChargeCategory::Usage if names("dws") => PricingCategory::Other,
+        ChargeCategory::Usage => PricingCategory::Standard,
+        ChargeCategory::Tax | ChargeCategory::Adjustment | ChargeCategory::Credit => PricingCategory::None,
     }
 }
 

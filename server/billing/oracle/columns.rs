@@ -1,6 +1,6 @@
 //! Which columns Oracle's cost reports have, and which of them may be missing.
 
-use crate::billing::header::{Columns, Header, key_of};
+use crate::billing::header::{Columns, Header, absent, feeds_by, key_of};
 
 /// What the reader does not know and what it misses.
 pub(super) fn columns(header: &Header) -> Columns {
@@ -11,11 +11,7 @@ pub(super) fn columns(header: &Header) -> Columns {
             columns.unknown.push(name.clone());
         }
     }
-    for name in OPTIONAL {
-        if !header.has(&key_of(name).0) {
-            columns.absent.push((*name).to_owned());
-        }
-    }
+    columns.absent = absent(header, OPTIONAL);
     columns.notes.push("without list prices: list and contracted cost are the billed cost".to_owned());
     columns
 }
@@ -30,8 +26,7 @@ pub(super) fn feeds(key: &str) -> Option<&'static str> {
     if key.starts_with("tags") {
         return Some("Tags");
     }
-    let (_, focus) = COLUMNS.iter().find(|(column, _)| key_of(column).0 == key)?;
-    (!focus.is_empty()).then_some(*focus)
+    feeds_by(COLUMNS.iter(), key)
 }
 
 /// Columns that feed a charge and may be missing.

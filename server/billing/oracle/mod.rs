@@ -25,15 +25,14 @@ mod columns;
 mod service;
 
 use super::account_id::{canonical_account, canonical_sub_account};
-use super::billing_period::month_of_usage;
-use super::charge::{Charge, PricingCategory};
+use super::billing_period::month_of;
+use super::charge::{Charge, PricingCategory, is_negation};
 use super::currency::CurrencyColumn;
 use super::date_order::{DateColumns, DateOrder};
 use super::header::{Columns, Header};
 use super::row::{Column, Outcome, Problem, ReadRow, Row};
 use super::value::{TimeColumn, is_null};
 use super::{Accumulation, Format, Guide, Mandatory};
-use crate::money::Decimal;
 
 pub(super) struct OciCost;
 
@@ -212,7 +211,7 @@ impl ReadRow for Reader {
         let Self { at, times, .. } = self;
         row.counted_in(at.currency);
         charge.period = row.period([at.start, at.end], times)?;
-        charge.billing_month = month_of_usage(&row, at.start, charge.period.start)?;
+        charge.billing_month = month_of(&row, at.start, charge.period.start)?;
         let stated = row.amount(at.cost)?;
         let cost = stated.unwrap_or_default();
         charge.consumed_quantity = row.quantity(at.quantity)?;
@@ -297,10 +296,6 @@ fn is_correction(at: &At, row: &Row<'_>) -> Result<bool, Problem> {
     Err(row.problem(at.is_correction, "true, false or nothing"))
 }
 
-fn is_negation(cost: Decimal, quantity: Decimal) -> bool {
-    cost.is_negative() && !quantity.is_negative() && !quantity.is_zero()
-}
-
 /// Whether a cell of FOCUS' `oci_BackReferenceNumber` names a row, as far as that can be told: in cost reports, rows that correct
 /// nothing have a number of some digits in the column of that meaning.
 pub(super) fn corrects(back_reference: &[u8]) -> bool {
@@ -331,6 +326,7 @@ const TENANCY: &str = "ocid1.tenancy.";
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::money::Decimal;
 
     #[test]
     fn a_focus_report_states_tenancy_and_compartment_as_a_cost_report_does() {
