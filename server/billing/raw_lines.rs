@@ -7,7 +7,8 @@ use std::io;
 use super::container::Content;
 use super::header::Header;
 use super::rows::{self, Opened, Record, Rows};
-use super::{Refusal, recognize, refuse};
+use super::unreadable::refuse;
+use super::{Refusal, recognize};
 
 /// A walk over the rows of an unpacked file.
 pub struct PlainRows {

@@ -2,7 +2,8 @@
 
 use super::header::{Columns, Header};
 use super::rows::{BYTE_ORDER_MARK, Broken, Record};
-use super::{FORMATS, Format, Mandatory, Refusal, listed, refuse, refused_files};
+use super::unreadable::refuse;
+use super::{FORMATS, Format, Mandatory, Refusal, listed, refused_files};
 
 const A_CSV: &str = "a billing export as CSV in UTF-8, as JSON or as Parquet";
 

@@ -17,7 +17,8 @@ use self::stream::Stream;
 use super::container::Content;
 use super::header::{Header, key_of};
 use super::recognize::Text;
-use super::{FORMATS, Format, Refusal, formula_guard, recognize, refuse, refused_files};
+use super::unreadable::refuse;
+use super::{FORMATS, Format, Refusal, formula_guard, recognize, refused_files};
 
 pub use self::parquet::ReadSeek;
 pub(super) use self::record::{MAX_FIELD, Record};
