@@ -1,5 +1,6 @@
 //! The charge: one shape for every cost, in the words of the FOCUS specification.
 
+use super::row::Problem;
 use crate::enum_words::words;
 use crate::money::Decimal;
 use crate::period::{BillingMonth, ChargePeriod};
@@ -53,7 +54,7 @@ impl PricingCategory {
 
 /// What many charges have in common: the closed list of dimensions that pages group and filter by.
 /// Nothing here varies by row: no price, no time, no rate. Empty text means "no value".
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ChargeKey {
     /// Canonical provider name, see [`canonical_provider`](super::canonical_provider).
     pub provider: String,
@@ -116,6 +117,10 @@ pub struct Charge {
 pub(super) const MAX_ID: usize = 1000;
 /// Bytes of what else a charge is grouped by. A resource of AWS has up to 2,048, a description some hundreds.
 const MAX_TEXT: usize = 4000;
+/// Tags of a row. Of a resource AWS and Microsoft allow 50 and Google 64; AWS splits the bill by 500.
+const MAX_TAGS: usize = 1000;
+/// Bytes of one, name and value. Providers allow some hundreds.
+const MAX_TAG: usize = 2000;
 
 /// Whether what is billed below zero takes back a cost and no hours, as AWS's negations do: for a quantity above zero. Its
 /// hours are not paid for.
@@ -128,8 +133,27 @@ impl Charge {
         self.billing_month
     }
 
+    /// Puts its tags in order, without what is too long to be one; true where there was something of the kind.
+    ///
+    /// # Errors
+    /// What is so long that no provider writes it: it would cost others time, whoever compares, sorts and indexes it.
+    pub(super) fn settle(&mut self) -> Result<bool, Problem> {
+        let problem = |found: String, most: usize, what: &str| Problem {
+            column: None,
+            found,
+            expected: format!("at most {most}{what}").into(),
+        };
+        if let Some((name, bytes, most)) = self.too_long() {
+            return Err(problem(format!("a {name} of {bytes} bytes"), most, " bytes"));
+        }
+        let is_shortened = self.tags.leave_out_longer(MAX_TAG);
+        self.tags.settle();
+        let tags = self.tags.len();
+        if tags > MAX_TAGS { Err(problem(format!("{tags} tags"), MAX_TAGS, "")) } else { Ok(is_shortened) }
+    }
+
     /// The first text that is longer than any provider writes: what it is, its bytes, and how many it may have.
-    pub(super) fn too_long(&self) -> Option<(&'static str, usize, usize)> {
+    fn too_long(&self) -> Option<(&'static str, usize, usize)> {
         let key = &self.key;
         let ids = [
             ("billing account", &key.billing_account),

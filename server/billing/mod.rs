@@ -42,7 +42,9 @@ mod value;
 pub use account_id::{canonical_account, canonical_sub_account, without_profile};
 pub use charge::{Charge, ChargeCategory, ChargeKey, PricingCategory, Tags};
 pub use container::{Content, PARQUET, unpack};
-pub use export::{Export, HEADER_REPEATED, Identity, Reopen, Step, open, open_at, open_part, open_with_sink};
+pub use export::{
+    Export, HEADER_REPEATED, Identity, Learned, Reopen, Step, open, open_at, open_part, open_with_sink,
+};
 pub use guide::Guide;
 pub use header::{Columns, Header};
 pub use manifest::{MAX_MANIFEST, Manifest};
@@ -50,7 +52,7 @@ pub use provider_name::canonical_provider;
 pub use raw_lines::PlainRows;
 pub use refusal::{Refusal, RefusalKind, Rejection, Remark};
 pub use row::{Outcome, ReadRow, Row};
-pub use rows::START;
+pub use rows::{ReadSeek, START};
 pub use spelling::{normalized, normalized_key};
 pub use statement::Statement;
 

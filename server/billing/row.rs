@@ -1,5 +1,6 @@
 //! What a format sees of a row: cells by column, and where to say that something is odd.
 
+use std::any::Any;
 use std::borrow::Cow;
 
 use chrono::{DateTime, Utc};
@@ -37,7 +38,7 @@ pub trait ReadRow {
     /// The columns that [`Self::key`] reads. Most rows hold in them what another row held, and that is read once.
     fn key_columns(&self) -> &[usize];
 
-    /// Whether a row means something only beside others of its file: then all of them are [learned](Self::learn) before it
+    /// Whether a row means something only beside others of its import: then all of them are [learned](Self::learn) before it
     /// is read, so many times.
     fn looks(&self, _row: &Row<'_>) -> usize {
         0
@@ -50,6 +51,14 @@ pub trait ReadRow {
     fn looks_on(&self) -> bool {
         true
     }
+
+    /// What it learned of rows in all files of an import, for the reader of the next one; `None` where that is nothing.
+    fn hand_over(&mut self) -> Option<Box<dyn Any + Send>> {
+        None
+    }
+
+    /// Takes what the reader of another file of the import handed over, instead of learning.
+    fn take_over(&mut self, _learned: Box<dyn Any + Send>) {}
 
     /// Which costs the rows so far state.
     fn statement(&self) -> Statement {

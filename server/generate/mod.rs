@@ -153,7 +153,7 @@ pub struct Totals {
     /// Without headers.
     pub rows: u64,
     /// CUR: UnblendedCost. FOCUS: BilledCost. Google: cost and credits. Azure: the cost of the actual dataset; 0 of the amortized
-    /// one, which does not state it. Oracle: myCost, of rows that no correction replaces.
+    /// one, which does not state it. Oracle: myCost.
     pub billed: Decimal,
     /// CUR: by AWS's rules for amortized cost. FOCUS: EffectiveCost. Azure: the cost of the amortized dataset; 0 of the actual one.
     /// Others: as billed.

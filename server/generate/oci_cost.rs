@@ -2,8 +2,8 @@
 //! metered, with GPUs by the GPU-hour. The report of a month is many files, which add up.
 //!
 //! Reservations and savings plans have no rows of their own: what they cover has its contract's price. A correction is a row
-//! that names the one it replaces and states it anew, so that the sum is of rows that none replaces. Amounts below 1 are
-//! written with a power of ten, and what was free has no amount.
+//! that names another and takes a tenth of it back. Amounts below 1 are written with a power of ten, and what was free has no
+//! amount.
 
 use std::io;
 
@@ -25,8 +25,8 @@ const APART: u64 = 3;
 const KEPT: usize = 8;
 /// Gigabytes in an hour that cost nothing.
 const FREE: Amount = Amount::new(10, 0);
-/// Thousandths that a correction leaves of what it replaces.
-const CORRECTED: u64 = 900;
+/// Thousandths that a correction takes back.
+const CORRECTED: u64 = 100;
 
 pub(crate) struct OciCost<'a> {
     output: Output<'a>,
@@ -56,11 +56,10 @@ impl<'a> OciCost<'a> {
         Ok(Self { output, references, usage_rows: 0, kept: Vec::new() })
     }
 
-    /// `replaced` is the reference of the row that this one corrects.
-    fn row(&mut self, line: &Line, replaced: &str) -> io::Result<()> {
+    /// `corrected` is the reference of the row that this one corrects.
+    fn row(&mut self, line: &Line, cost: Amount, corrected: &str) -> io::Result<()> {
         let reference = self.reference();
         let Product { service, sku, description, quantity, unit, unit_of_sku } = product(line);
-        let cost = cost(line);
         let Output { cells, accounts, account_names, billing_account, currency, stamps, .. } =
             &mut self.output;
         cells.text(&reference);
@@ -99,8 +98,8 @@ impl<'a> OciCost<'a> {
         cells.text(unit);
         cells.text(&unit_of_sku);
         cells.text("false");
-        cells.text(if replaced.is_empty() { "false" } else { "true" });
-        cells.text(replaced);
+        cells.text(if corrected.is_empty() { "false" } else { "true" });
+        cells.text(corrected);
         cells.with(|out| {
             if line.resource != 0 && line.resource.is_multiple_of(4) {
                 out.extend_from_slice(b"default/");
@@ -121,7 +120,7 @@ impl<'a> OciCost<'a> {
             cells.text(value);
         }
         self.output.tally(line, true, cost, cost, Amount::ZERO);
-        if replaced.is_empty() {
+        if corrected.is_empty() {
             self.usage_rows += 1;
             if self.kept.len() < KEPT && self.usage_rows % APART == 1 {
                 self.kept.push((reference, *line));
@@ -131,12 +130,10 @@ impl<'a> OciCost<'a> {
     }
 
     fn correction(&mut self) -> io::Result<()> {
-        let Some((replaced, old)) = self.kept.pop() else { return Ok(()) };
-        let cost = cost(&old);
-        self.output.replaced(&old, cost, cost, Amount::ZERO);
-        let new =
-            Line { quantity: old.quantity.per_mille(CORRECTED), effective: cost.per_mille(CORRECTED), ..old };
-        self.row(&new, &replaced)
+        let Some((corrected, line)) = self.kept.pop() else { return Ok(()) };
+        let part = |of: Amount| of.per_mille(CORRECTED).negative();
+        let back = Line { quantity: part(line.quantity), ..line };
+        self.row(&back, part(cost(&line)), &corrected)
     }
 
     fn reference(&mut self) -> String {
@@ -159,7 +156,7 @@ impl Writer for OciCost<'_> {
 
     fn write(&mut self, line: &Line) -> io::Result<()> {
         match line.kind {
-            kind if kind.is_usage() => self.row(line, ""),
+            kind if kind.is_usage() => self.row(line, cost(line), ""),
             Kind::Credit | Kind::Refund => self.correction(),
             _ => Ok(()),
         }

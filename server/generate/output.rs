@@ -145,16 +145,6 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Takes a row out of the sums that a later one replaces.
-    pub(crate) fn replaced(&mut self, line: &Line, billed: Amount, effective: Amount, list: Amount) {
-        self.billed.add(billed.negative());
-        self.effective.add(effective.negative());
-        self.list.add(list.negative());
-        if let Some(machine) = line.machine.filter(|machine| !machine.accelerators.is_empty()) {
-            self.hours.entry(machine.name).or_default().add(line.quantity.negative());
-        }
-    }
-
     /// The row in [`Self::cells`] is whole; the next one begins.
     pub(crate) fn end_row(&mut self) -> io::Result<()> {
         match &mut self.scatter {

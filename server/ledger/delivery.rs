@@ -103,7 +103,7 @@ pub async fn complete(
         "update deliveries
          set format = $2, rows_read = $3, charges = $4, rejected = $5, skipped = $6, noisy_tags = $7,
              unknown_columns = $8, absent_columns = $9, notes = $10, catalog_version = $11,
-             has_resources = $12, further_charges = $13
+             has_resources = $12, further_charges = $13, has_rows_twice = $14
          where delivery_id = $1",
         delivery_id,
         loaded.format.name(),
@@ -118,13 +118,14 @@ pub async fn complete(
         i64::from(accelerator::VERSION),
         reading.has_resources,
         reading.further_charges as i64,
+        reading.has_rows_twice,
     )
     .execute(&mut *tx)
     .await?;
     for (file_no, (file, rows)) in loaded.files.iter().zip(&reading.rows_by_file).enumerate() {
         sqlx::query!(
-            "insert into delivery_files (delivery_id, file_no, name, sha256, rows_read, states, read_as)
-             values ($1, $2, $3, $4, $5, $6, $7)",
+            "insert into delivery_files (delivery_id, file_no, name, sha256, rows_read, states, read_as, taken_from)
+             values ($1, $2, $3, $4, $5, $6, $7, $8)",
             delivery_id,
             file_no as i16,
             file_name(&file.name),
@@ -132,6 +133,7 @@ pub async fn complete(
             *rows as i64,
             half(file.states),
             half(file.half),
+            file.taken_from,
         )
         .execute(&mut *tx)
         .await?;
@@ -384,6 +386,7 @@ pub async fn find_same(
 pub async fn begin_again(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<()> {
     let mut tx = db.begin().await?;
     remove_rows(&mut tx, delivery_id).await?;
+    sqlx::query!("delete from delivery_files where delivery_id = $1", delivery_id).execute(&mut *tx).await?;
     tx.commit().await
 }
 

@@ -90,6 +90,11 @@ impl Doubles {
         Self { known, identities: Identities::new(folder), section: Section::default() }
     }
 
+    /// Whether the files were read before, and have rows twice.
+    pub fn are_known(&self) -> bool {
+        !self.known.repeated.is_empty()
+    }
+
     /// Whether a header in the middle of a file is reason to read it again by whole rows.
     pub fn asks_for_whole_rows(&self, export: &Export) -> bool {
         !self.known.is_of_whole_rows && !export.states_identities()

@@ -17,97 +17,138 @@ use super::load;
 use super::loaded::{Kept, Source};
 use super::low_priority::at_low_priority;
 use super::original::{Originals, Sha256};
+use super::overlap::Overlap;
+use super::progress::Progress;
+use super::read::MAX_SCOPES;
 use super::scope::Scope;
 
 /// What the rows of a bundle say of halves.
 enum Seen {
-    /// The costs that it states, and of which months. `format` is the name of its format.
-    Half { statement: Statement, scopes: BTreeSet<Scope>, format: &'static str },
+    Half(Half),
     /// Rows that stand for rejected ones of these files.
     Corrections(BTreeSet<(i64, i16)>),
     /// It is of a format that knows no halves, or cannot be read, which loading says.
     Nothing,
 }
 
-/// Puts halves of a month together: those that are imported together, and each of the others with the half that is active,
-/// unless it is `alone`.
+/// The costs that a bundle states, and of which months. `format` is the name of its format.
+struct Half {
+    statement: Statement,
+    scopes: BTreeSet<Scope>,
+    format: &'static str,
+}
+
+/// A bundle, and the half that it is.
+struct Looked {
+    sources: Vec<Source>,
+    half: Option<Half>,
+}
+
+/// How files are looked through.
+#[derive(Clone, Copy)]
+pub(super) struct Looking<'a> {
+    pub originals: &'a Originals,
+    pub as_format: Option<&'a str>,
+    /// Tells when it is canceled.
+    pub progress: &'a Progress,
+}
+
+/// Puts halves of a month together: two that are imported together, and each of the others with the half that is active,
+/// unless it is `alone`. Of three files of a month two may be parts of one half or versions of it, so somebody is asked.
 pub(super) async fn complete(
     db: &mut PgConnection,
-    originals: &Originals,
+    looking: Looking<'_>,
     bundles: &[Bundle],
-    as_format: Option<&str>,
     alone: bool,
 ) -> sqlx::Result<Vec<Bundle>> {
-    let mut completed: Vec<(Bundle, Seen)> = Vec::new();
+    let mut looked: Vec<Result<Looked, Bundle>> = Vec::with_capacity(bundles.len());
     for bundle in bundles {
-        let (sources, seen) = match bundle {
-            Bundle::Refused { .. } => {
-                completed.push((bundle.clone(), Seen::Nothing));
-                continue;
-            }
-            Bundle::Files(sources) => (sources.clone(), look(originals, sources, as_format).await),
+        let Bundle::Files(sources) = bundle else {
+            looked.push(Err(bundle.clone()));
+            continue;
         };
-        match seen {
-            Seen::Corrections(files) => {
-                completed.push((as_they_were_read(db, sources, &files).await?, Seen::Nothing));
+        looked.push(match look(looking, sources).await {
+            Seen::Corrections(files) => Err(as_they_were_read(db, sources.clone(), &files).await?),
+            Seen::Nothing => Ok(Looked { sources: sources.clone(), half: None }),
+            Seen::Half(half) => {
+                let sources = sources.iter().map(|source| source.clone().stating(half.statement)).collect();
+                Ok(Looked { sources, half: Some(half) })
             }
-            Seen::Nothing => completed.push((Bundle::Files(sources), Seen::Nothing)),
-            Seen::Half { statement, scopes, format } => {
-                let sources = sources.into_iter().map(|source| source.stating(statement)).collect();
-                if let Some(at) = other_half(&completed, statement, &scopes)
-                    && let Bundle::Files(others) = &completed[at].0
-                {
-                    completed[at] = (pair(statement, sources, others.clone()), Seen::Nothing);
-                } else {
-                    completed.push((Bundle::Files(sources), Seen::Half { statement, scopes, format }));
-                }
-            }
-        }
-    }
-    // Two of them are parts of a half or two versions of it, which somebody is asked.
-    let shared = shared_scopes(&completed);
-    let mut bundles = Vec::with_capacity(completed.len());
-    for (bundle, seen) in completed {
-        bundles.push(match (bundle, seen) {
-            (Bundle::Files(sources), Seen::Half { statement, scopes, format })
-                if !alone && scopes.is_disjoint(&shared) =>
-            {
-                match active_half(db, statement, &scopes, format).await? {
-                    others if others.is_empty() => Bundle::Files(sources),
-                    others => pair(statement, sources, others),
-                }
-            }
-            (bundle, _) => bundle,
         });
     }
-    Ok(bundles)
-}
-
-/// What more than one half states that found no other one beside it.
-fn shared_scopes(completed: &[(Bundle, Seen)]) -> BTreeSet<Scope> {
-    let (mut once, mut shared) = (BTreeSet::new(), BTreeSet::new());
-    for (_, seen) in completed {
-        if let Seen::Half { scopes, .. } = seen {
-            for scope in scopes {
-                if !once.insert(scope) {
-                    shared.insert(scope.clone());
+    let halves: Vec<Option<&Half>> =
+        looked.iter().map(|it| it.as_ref().ok().and_then(|looked| looked.half.as_ref())).collect();
+    let meetings: Vec<Meets> = (0..halves.len()).map(|place| Meets::of(place, &halves)).collect();
+    let mut completed = Vec::with_capacity(looked.len());
+    for (it, meets) in looked.iter().zip(meetings) {
+        completed.push(match (it, meets) {
+            (Err(bundle), _) => bundle.clone(),
+            (Ok(_), Meets::Earlier) => continue,
+            (Ok(Looked { sources, half: Some(half) }), Meets::Later(place)) => match &looked[place] {
+                Ok(other) => pair(half.statement, sources.clone(), other.sources.clone()),
+                Err(_) => Bundle::Files(sources.clone()),
+            },
+            (Ok(Looked { sources, half: Some(half) }), Meets::None) if !alone => {
+                match active_half(db, half).await? {
+                    others if others.is_empty() => Bundle::Files(sources.clone()),
+                    others => pair(half.statement, sources.clone(), others),
                 }
             }
-        }
+            (Ok(Looked { sources, .. }), _) => Bundle::Files(sources.clone()),
+        });
     }
-    shared
+    Ok(completed)
 }
 
-/// The only bundle before that states the other half of the same months.
-fn other_half(before: &[(Bundle, Seen)], statement: Statement, scopes: &BTreeSet<Scope>) -> Option<usize> {
-    let mut found = before.iter().enumerate().filter(|(_, (_, seen))| match seen {
-        Seen::Half { statement: other, scopes: theirs, .. } => {
-            complete_each_other(statement, *other) && theirs == scopes
+/// The same files again, completed by what is active now; `None` where that is what they were completed by.
+pub(super) async fn complete_again(
+    db: &mut PgConnection,
+    looking: Looking<'_>,
+    sources: &[Source],
+) -> sqlx::Result<Option<Bundle>> {
+    let taken = |sources: &[Source]| -> BTreeSet<i64> {
+        sources.iter().filter_map(|source| source.taken_from).collect()
+    };
+    let own = sources.iter().filter(|source| source.taken_from.is_none());
+    let own: Vec<Source> = own.map(|source| source.clone().read_as(Statement::Whole)).collect();
+    let again = complete(db, looking, &[Bundle::Files(own)], false).await?.pop();
+    Ok(again.filter(|bundle| match bundle {
+        Bundle::Files(again) => taken(again) != taken(sources),
+        Bundle::Refused { .. } => false,
+    }))
+}
+
+/// What a half meets among those that are imported with it.
+enum Meets {
+    /// None that states anything of its months; or it is no half.
+    None,
+    /// Only the other half of the same months, of this place, behind it.
+    Later(usize),
+    /// The same, before it.
+    Earlier,
+    /// Something else of its months.
+    Others,
+}
+
+impl Meets {
+    fn of(place: usize, halves: &[Option<&Half>]) -> Self {
+        let Some(half) = halves[place] else { return Self::None };
+        let met: Vec<(usize, &Half)> = halves
+            .iter()
+            .enumerate()
+            .filter_map(|(other, it)| Some((other, (*it)?)))
+            .filter(|(other, it)| *other != place && !it.scopes.is_disjoint(&half.scopes))
+            .collect();
+        match met[..] {
+            [] => Self::None,
+            [(other, it)]
+                if complete_each_other(half.statement, it.statement) && it.scopes == half.scopes =>
+            {
+                if place < other { Self::Later(other) } else { Self::Earlier }
+            }
+            _ => Self::Others,
         }
-        Seen::Corrections(_) | Seen::Nothing => false,
-    });
-    let (at, _) = found.next()?;
-    found.next().is_none().then_some(at)
+    }
 }
 
 /// Amortized cost completes what was billed, also where that shows no commitment of its own.
@@ -124,20 +165,30 @@ fn pair(statement: Statement, sources: Vec<Source>, others: Vec<Source>) -> Bund
     Bundle::Files(billed.chain(effective).collect())
 }
 
-async fn look(originals: &Originals, sources: &[Source], as_format: Option<&str>) -> Seen {
+async fn look(looking: Looking<'_>, sources: &[Source]) -> Seen {
+    let Looking { originals, as_format, progress } = looking;
     let (originals, sources, as_format) = (originals.clone(), sources.to_vec(), as_format.map(str::to_owned));
-    let looked = at_low_priority("looking", move || look_through(&originals, &sources, as_format.as_deref()));
+    let progress = progress.clone();
+    let looked = at_low_priority("looking", move || {
+        look_through(
+            Looking { originals: &originals, as_format: as_format.as_deref(), progress: &progress },
+            &sources,
+        )
+    });
     looked.await.unwrap_or(Seen::Nothing)
 }
 
-fn look_through(originals: &Originals, sources: &[Source], as_format: Option<&str>) -> Seen {
+/// Nothing of what is canceled meanwhile, and of what states more months and accounts than can be loaded, which is refused then.
+fn look_through(looking: Looking<'_>, sources: &[Source]) -> Seen {
     let mut statements = BTreeSet::new();
     let mut scopes = BTreeSet::new();
     let mut corrected = BTreeSet::new();
     let mut format = "";
     let mut charge = Charge::default();
     for source in sources {
-        let Ok(mut export) = load::open_quietly(originals, source, as_format) else {
+        let Ok(mut export) =
+            load::open_quietly(looking.originals, source, looking.as_format, looking.progress)
+        else {
             return Seen::Nothing;
         };
         if !export.format().states_halves() {
@@ -146,6 +197,9 @@ fn look_through(originals: &Originals, sources: &[Source], as_format: Option<&st
         format = export.format().name();
         let marks = export.columns().names.iter().position(|name| name == CORRECTED);
         while let Ok(Some(step)) = export.next(&mut charge) {
+            if scopes.len() > MAX_SCOPES {
+                return Seen::Nothing;
+            }
             if let Some(mark) = marks.and_then(|column| Mark::read(&export.cell(column))) {
                 corrected.insert((mark.delivery, mark.file));
             }
@@ -168,7 +222,7 @@ fn look_through(originals: &Originals, sources: &[Source], as_format: Option<&st
     }
     // A part of an export may show no commitment while another does.
     let statement = [Statement::Billed, Statement::Effective].into_iter().find(|it| statements.contains(it));
-    Seen::Half { statement: statement.unwrap_or_default(), scopes, format }
+    Seen::Half(Half { statement: statement.unwrap_or_default(), scopes, format })
 }
 
 /// Corrected rows are read as the half that the rows they stand for were.
@@ -202,20 +256,16 @@ async fn as_they_were_read(
     })
 }
 
-/// The kept files of the other half that are active in exactly these scopes.
-async fn active_half(
-    db: &mut PgConnection,
-    statement: Statement,
-    scopes: &BTreeSet<Scope>,
-    format: &str,
-) -> sqlx::Result<Vec<Source>> {
+/// The kept files of the other half, where one import states exactly these months and nothing was added to it.
+async fn active_half(db: &mut PgConnection, half: &Half) -> sqlx::Result<Vec<Source>> {
+    let Half { statement, scopes, format } = half;
     let providers: Vec<String> = scopes.iter().map(|scope| scope.provider.clone()).collect();
     let accounts: Vec<String> = scopes.iter().map(|scope| scope.billing_account.clone()).collect();
     let months: Vec<_> = scopes.iter().map(|scope| scope.month.first_day()).collect();
     let files = sqlx::query_file!(
         "server/ledger/active_half.sql",
         format,
-        statement == Statement::Effective,
+        *statement == Statement::Effective,
         &providers,
         &accounts,
         &months,
@@ -228,9 +278,43 @@ async fn active_half(
             received_bytes: file.received_bytes as u64,
             content_bytes: file.content_bytes as u64,
         };
-        Some(Source::of_kept(file.name, kept))
+        Some(Source::of_kept(file.name, kept).taken_from(file.delivery_id))
     });
     Ok(sources.collect())
+}
+
+/// The other half of what a delivery states, where another one is active than it was loaded with.
+pub(super) struct Unmet {
+    /// The imports that have it. Replacing would remove it.
+    pub active: Vec<i64>,
+    /// Whether the delivery was loaded with one.
+    pub is_completed: bool,
+}
+
+pub(super) async fn unmet(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Option<Unmet>> {
+    let met = sqlx::query_file!("server/ledger/other_half.sql", delivery_id).fetch_optional(db).await?;
+    Ok(met
+        .filter(|met| met.active != met.taken)
+        .map(|met| Unmet { is_completed: !met.taken.is_empty(), active: met.active }))
+}
+
+/// Rows of a delivery that were taken from an import which is active: added to it they would count twice.
+pub(super) async fn taken_and_active(
+    db: &mut PgConnection,
+    delivery_id: i64,
+) -> sqlx::Result<Option<Overlap>> {
+    let taken = sqlx::query!(
+        r#"select coalesce(sum(rows_read), 0)::bigint as "rows!",
+               coalesce(array_agg(distinct taken_from), '{}') as "others!: Vec<i64>"
+           from delivery_files
+           where delivery_id = $1
+             and taken_from in (select v.delivery_id from visibility v where v.until_sequence is null)"#,
+        delivery_id,
+    )
+    .fetch_one(db)
+    .await?;
+    let overlap = Overlap { rows: taken.rows, opened: vec![delivery_id], others: taken.others };
+    Ok((!overlap.others.is_empty()).then_some(overlap))
 }
 
 /// What people should know of the costs that a delivery of these files has.

@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 use sqlx::PgPool;
 use tokio::sync::mpsc;
 
-use crate::billing::{self, Accumulation, Columns, Format, Refusal, RefusalKind};
+use crate::billing::{self, Accumulation, Columns, Format, Learned, ReadSeek, Refusal, RefusalKind};
 use crate::period::BillingMonth;
 use crate::store;
 
@@ -103,9 +103,12 @@ pub async fn load(pool: &PgPool, originals: &Originals, load: &Load<'_>) -> Resu
     let before = (load.progress.rows(), load.progress.bytes());
     let mut known = Known::default();
     loop {
-        match load_once(pool, originals, load, known).await? {
-            Once::Loaded(loaded) => return Ok(*loaded),
-            Once::Again(more) => known = more,
+        match load_once(pool, originals, load, known).await {
+            Ok(Once::Loaded(loaded)) => return Ok(*loaded),
+            Ok(Once::Again(more)) => known = more,
+            // Its files cannot be read any more.
+            Err(_) if load.progress.cancelled_by().is_some() => return Err(LoadError::Cancelled),
+            Err(error) => return Err(error),
         }
         delivery::begin_again(&mut *pool.acquire().await?, load.delivery_id).await?;
         load.progress.begin_again(before);
@@ -237,22 +240,22 @@ struct ReadTask {
 
 impl ReadTask {
     fn read(mut self, sink: &mut Channel, known: Known) -> Result<Loaded, Failure> {
-        let as_format = self.as_format.as_deref();
         let noisy_tags = NoisyTags::default().with(std::mem::take(&mut self.noisy_tags));
         let mut reader = reader(sink, self.delivery_id, noisy_tags, known, &self.progress)?;
         let mut files = Vec::new();
         let mut opened: Option<(&'static dyn Format, Columns)> = None;
         let mut slice = None;
         let mut remarks = Vec::new();
+        let mut reading = Files {
+            originals: &self.originals,
+            sources: &self.sources,
+            as_format: self.as_format.as_deref(),
+            progress: &self.progress,
+            learned: None,
+        };
         for (file_no, source) in self.sources.iter().enumerate() {
             let hash = hash_beside(source).map_err(|error| file_error(source, error))?;
-            let (export, original) = read_and_keep(
-                &mut reader,
-                &self.originals,
-                source,
-                (file_no as i16, as_format),
-                &self.progress,
-            )?;
+            let (export, original) = reading.read(&mut reader, file_no)?;
             check_rows(source, export.row())?;
             if file_no + 1 == self.sources.len() {
                 reader.check_rejected().map_err(|error| ended(source, error))?;
@@ -309,30 +312,55 @@ pub(super) fn reader<'s>(
     Ok(Reader::new(sink, delivery_id, Keyer::new(noisy_tags), doubles, rollup, progress.clone()))
 }
 
-/// Reads a file of a delivery, this number of it, and writes its original beside, unless that is kept already.
-pub(super) fn read_and_keep<S: Sink>(
-    reader: &mut Reader<'_, S>,
-    originals: &Originals,
-    source: &Source,
-    (file_no, as_format): (i16, Option<&str>),
-    progress: &Progress,
-) -> Result<(billing::Export, Option<Unfinished>), Failure> {
-    if source.kept.is_some() {
-        let mut export = open(originals, source, as_format, progress.clone(), Box::new(io::sink()))?;
-        reader.file(file_no, &mut export, |_, _| {}).map_err(|error| ended(source, error))?;
-        return Ok((export, None));
+/// The files of a delivery, as they are read one after the other.
+pub(super) struct Files<'a> {
+    pub originals: &'a Originals,
+    pub sources: &'a [Source],
+    pub as_format: Option<&'a str>,
+    pub progress: &'a Progress,
+    /// What the files before the next one say of rows in all of them.
+    pub learned: Option<Learned>,
+}
+
+impl Files<'_> {
+    /// Opens one. Every byte that is read of it goes into the sink, too.
+    pub fn open(
+        &mut self,
+        file_no: usize,
+        sink: Box<dyn io::Write + Send>,
+    ) -> Result<billing::Export, LoadError> {
+        let Self { originals, sources, as_format, progress, .. } = *self;
+        let mut export = open(originals, &sources[file_no], as_format, progress.clone(), sink)?;
+        export.stand_beside(others(originals, sources, file_no, progress), self.learned.take());
+        Ok(export)
     }
-    let original = originals.write().map_err(|error| file_error(source, error))?;
-    let original = Arc::new(Mutex::new(original));
-    let sink = Box::new(SharedWriter(Arc::clone(&original)));
-    let mut export = open(originals, source, as_format, progress.clone(), sink)?;
-    let note_row = |row, offset| {
-        if let Ok(mut original) = original.lock() {
-            original.note_row(row, offset);
-        }
-    };
-    reader.file(file_no, &mut export, note_row).map_err(|error| ended(source, error))?;
-    Ok((export, Some(Unfinished(original))))
+
+    /// Reads one, and writes its original beside, unless that is kept already.
+    pub fn read<S: Sink>(
+        &mut self,
+        reader: &mut Reader<'_, S>,
+        file_no: usize,
+    ) -> Result<(billing::Export, Option<Unfinished>), Failure> {
+        let (originals, source) = (self.originals, &self.sources[file_no]);
+        let original = match source.kept {
+            Some(_) => None,
+            None => Some(originals.write().map_err(|error| file_error(source, error))?),
+        };
+        let original = original.map(|original| Arc::new(Mutex::new(original)));
+        let sink: Box<dyn io::Write + Send> = match &original {
+            Some(original) => Box::new(SharedWriter(Arc::clone(original))),
+            None => Box::new(io::sink()),
+        };
+        let mut export = self.open(file_no, sink)?;
+        let note_row = |row, offset| {
+            if let Some(Ok(mut original)) = original.as_ref().map(|original| original.lock()) {
+                original.note_row(row, offset);
+            }
+        };
+        reader.file(file_no as i16, &mut export, note_row).map_err(|error| ended(source, error))?;
+        self.learned = export.learned();
+        Ok((export, original.map(Unfinished)))
+    }
 }
 
 /// An original whose content was written. The export that wrote it must be gone.
@@ -366,9 +394,9 @@ impl Census {
     async fn of(originals: &Originals, load: &Load<'_>) -> Result<Self, LoadError> {
         let (originals, sources) = (originals.clone(), load.sources.to_vec());
         let as_format = load.as_format.map(str::to_owned);
-        let labels = load.labels.to_vec();
+        let (labels, progress) = (load.labels.to_vec(), load.progress.clone());
         let taken = at_low_priority("looking", move || {
-            Self::take(&originals, &sources, as_format.as_deref(), &labels)
+            Self::take(&originals, &sources, (as_format.as_deref(), &progress), &labels)
         })
         .await;
         taken.map_err(LoadError::Reading)?
@@ -377,14 +405,14 @@ impl Census {
     fn take(
         originals: &Originals,
         sources: &[Source],
-        as_format: Option<&str>,
+        (as_format, progress): (Option<&str>, &Progress),
         labels: &[String],
     ) -> Result<Self, LoadError> {
         let mut census = TagCensus::default();
         let mut charge = billing::Charge::default();
         let mut is_large = false;
         for source in sources {
-            let mut export = open_quietly(originals, source, as_format)?;
+            let mut export = open_quietly(originals, source, as_format, progress)?;
             export.look_at_no_others();
             let mut rows = 0;
             // Whatever is wrong is said when the file is loaded.
@@ -402,13 +430,14 @@ impl Census {
     }
 }
 
-/// For whoever looks at a file twice, which is no progress.
+/// For whoever looks at a file twice.
 pub(super) fn open_quietly(
     originals: &Originals,
     source: &Source,
     as_format: Option<&str>,
+    progress: &Progress,
 ) -> Result<billing::Export, LoadError> {
-    open(originals, source, as_format, Progress::default(), Box::new(io::sink()))
+    open(originals, source, as_format, progress.uncounted(), Box::new(io::sink()))
 }
 
 fn open(
@@ -418,16 +447,39 @@ fn open(
     progress: Progress,
     sink: Box<dyn io::Write + Send>,
 ) -> Result<billing::Export, LoadError> {
-    let opened = if let Some(kept) = &source.kept {
-        let content = originals.content(&kept.sha256).map_err(|error| file_error(source, error))?;
-        billing::open_with_sink(&source.name, Counted::new(content, progress), as_format, sink)
-    } else {
-        let file = File::open(&source.path).map_err(|error| file_error(source, error))?;
-        billing::open_with_sink(&source.name, Counted::new(file, progress), as_format, sink)
-    };
+    let content = content(originals, source).map_err(|error| file_error(source, error))?;
+    let opened = billing::open_with_sink(&source.name, Counted::new(content, progress), as_format, sink);
     let mut export = opened.map_err(|refusal| refused(source, refusal))?;
     export.take(source.half);
     Ok(export)
+}
+
+/// What a file holds, as it arrived or as it is kept.
+fn content(originals: &Originals, source: &Source) -> io::Result<Box<dyn ReadSeek>> {
+    Ok(match &source.kept {
+        Some(kept) => Box::new(originals.content(&kept.sha256)?),
+        None => Box::new(File::open(&source.path)?),
+    })
+}
+
+/// Opens the contents of the other files of a delivery.
+fn others(
+    originals: &Originals,
+    sources: &[Source],
+    file_no: usize,
+    progress: &Progress,
+) -> Vec<billing::Reopen> {
+    let others = sources.iter().enumerate().filter(|(number, _)| *number != file_no);
+    let open = |(_, source): (usize, &Source)| -> billing::Reopen {
+        let (originals, source, progress) = (originals.clone(), source.clone(), progress.uncounted());
+        Box::new(move || {
+            let content = content(&originals, &source).map_err(|error| {
+                Refusal::new(error.to_string(), "a file that can be read").failed(&error).of(&source.name)
+            })?;
+            billing::unpack(Counted::new(content, progress.clone()))
+        })
+    };
+    others.map(open).collect()
 }
 
 /// Why reading ended before the end of a file.

@@ -17,6 +17,8 @@ pub struct Source {
     pub half: Statement,
     /// Where it is kept already: then it has no path.
     pub kept: Option<Kept>,
+    /// The import that it was taken from, to complete another half of its month.
+    pub taken_from: Option<i64>,
 }
 
 /// A file that is kept.
@@ -44,6 +46,11 @@ impl Source {
         Self { name, kept: Some(kept), ..Self::default() }
     }
 
+    /// The same, as a file of another import.
+    pub(super) fn taken_from(self, delivery: i64) -> Self {
+        Self { taken_from: Some(delivery), ..self }
+    }
+
     /// The same, whose rows state these costs.
     pub(super) fn stating(self, statement: Statement) -> Self {
         Self { stated: Stated { statement: Some(statement), ..self.stated }, ..self }
@@ -57,8 +64,8 @@ impl Source {
     /// What was loaded of it.
     pub(super) fn loaded(&self, kept: Kept) -> LoadedFile {
         let Kept { sha256, received_bytes, content_bytes } = kept;
-        let (name, states, half) = (self.name.clone(), self.states(), self.half);
-        LoadedFile { name, states, half, sha256, received_bytes, content_bytes }
+        let (name, states, half, taken_from) = (self.name.clone(), self.states(), self.half, self.taken_from);
+        LoadedFile { name, states, half, taken_from, sha256, received_bytes, content_bytes }
     }
 
     /// The same of a file that was kept before.
@@ -93,6 +100,8 @@ pub struct LoadedFile {
     /// Which costs it states, and which of them were taken.
     pub states: Statement,
     pub half: Statement,
+    /// The import that it was taken from.
+    pub taken_from: Option<i64>,
     pub sha256: Sha256,
     pub received_bytes: u64,
     pub content_bytes: u64,

@@ -15,7 +15,7 @@ use super::loss::{self, Loss, Measured};
 use super::overlap::{self, Change, Overlap};
 use super::part::PartBy;
 use super::renamed_scopes::{Formerly, state_as_empty};
-use super::{Decision, Scope, correction};
+use super::{Decision, Scope, correction, halves};
 
 /// What happened on [`publish`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub enum Published {
     Doubts(&'static str),
     /// Nothing happened: rows of it are active already and would stay so, and so count twice.
     Overlaps(Overlap),
+    /// Nothing happened: these imports have the other half of its months active, and it was loaded with another one.
+    OtherHalf(Vec<i64>),
     /// It was published or undone before; nothing happened.
     Already,
 }
@@ -160,18 +162,25 @@ pub async fn publish(
             .await?;
     let mut tx = db.begin().await?;
     let sequence = begin_version(&mut tx).await?;
-    if !is_undecided(&mut tx, delivery_id).await? {
-        return Ok(Published::Already);
-    }
+    let Some(status) = undecided(&mut tx, delivery_id).await? else { return Ok(Published::Already) };
     let formerly = state_as_empty(&mut tx, delivery_id).await?;
     if !is_addition && !measured.still_holds(&mut tx, delivery_id).await? {
         measured = loss::measure(&mut tx, delivery_id, &formerly).await?;
+    }
+    if !is_addition && let Some(unmet) = halves::unmet(&mut tx, delivery_id).await? {
+        // Who was asked may replace by a half alone, and never by one that was replaced since.
+        if unmet.is_completed || status == Undecided::Loaded {
+            return Ok(Published::OtherHalf(unmet.active));
+        }
     }
     let asks = question(&mut tx, delivery_id, &measured, &formerly).await?;
     if decision.is_none() && !asks.shortfalls.is_empty() {
         return Ok(Published::Asks(asks));
     }
     if let Some(overlap) = compared.now(&mut tx).await? {
+        return Ok(Published::Overlaps(overlap));
+    }
+    if is_addition && let Some(overlap) = halves::taken_and_active(&mut tx, delivery_id).await? {
         return Ok(Published::Overlaps(overlap));
     }
     // None where it adds, since nothing is measured then; and a slice that meets a whole month undecided asks above.
@@ -201,7 +210,7 @@ pub async fn publish_corrected(
     let compared = overlap::compare(&mut *db, delivery_id, Change::Publish(Decision::Add)).await?;
     let mut tx = db.begin().await?;
     let sequence = begin_version(&mut tx).await?;
-    if !is_undecided(&mut tx, delivery_id).await? {
+    if undecided(&mut tx, delivery_id).await?.is_none() {
         return Ok(Published::Already);
     }
     if let Some(doubt) = correction::doubt(&mut tx, delivery_id).await? {
@@ -219,13 +228,24 @@ pub async fn publish_corrected(
     Ok(Published::At(sequence))
 }
 
-/// Whether the delivery is loaded, and neither counts nor did.
-async fn is_undecided(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<bool> {
+/// A delivery that is loaded, and neither is active nor was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Undecided {
+    /// Nobody was asked.
+    Loaded,
+    Waiting,
+}
+
+async fn undecided(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Option<Undecided>> {
     let status =
         sqlx::query_scalar!("select status from deliveries where delivery_id = $1 for update", delivery_id)
             .fetch_one(db)
             .await?;
-    Ok(matches!(status.as_str(), "loading" | "waiting"))
+    Ok(match status.as_str() {
+        "loading" => Some(Undecided::Loaded),
+        "waiting" => Some(Undecided::Waiting),
+        _ => None,
+    })
 }
 
 /// Writes down that the delivery counts from this sequence on, and how. In its `whole_scopes` a slice stands for the

@@ -36,7 +36,7 @@ const BATCH_BYTES: usize = 1 << 20;
 /// Months one delivery may state; more is no bill but a mistake, and each has partitions of its own.
 const MAX_MONTHS: usize = 120;
 /// Accounts and months that one delivery may state; each is asked of the database by itself.
-const MAX_SCOPES: usize = 10_000;
+pub(super) const MAX_SCOPES: usize = 10_000;
 /// Ids remembered as sent; beyond, they are forgotten and sent again, which is harmless.
 const MAX_REMEMBERED: usize = 1_000_000;
 
@@ -104,6 +104,8 @@ pub struct Reading {
     pub charges: u64,
     /// Of the charges, those beyond the first of a row.
     pub further_charges: u64,
+    /// Whether rows stand twice in its files, of which the first counts.
+    pub has_rows_twice: bool,
     pub rejected: Rejected,
     pub skips: BTreeMap<String, u64>,
     pub totals: BTreeMap<totals::Place, Sums>,
@@ -186,6 +188,11 @@ impl<'s, S: Sink> Reader<'s, S> {
         let mut corrected = Vec::new();
         let marks = export.columns().names.iter().position(|name| name == CORRECTED);
         let before = self.reading.rows_read;
+        if self.doubles.are_known() {
+            // Where a row that is rejected here is a part of another, or has some, nobody could say what is left.
+            export.look_at_no_others();
+            self.reading.has_rows_twice = true;
+        }
         self.doubles.begin_file();
         self.known_rows.begin_file();
         loop {

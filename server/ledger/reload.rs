@@ -8,23 +8,23 @@ use chrono::{DateTime, Utc};
 use sqlx::{Connection, PgConnection, PgPool};
 
 use crate::accelerator;
-use crate::billing::{self, Statement};
+use crate::billing::Statement;
 use crate::money::{Currency, Decimal};
 
 use super::archive_rows::clean;
 use super::delivery;
 use super::duplicate_rows::Known;
 use super::load::{
-    self, CENSUS_ROWS, Channel, Failure, Keeps, LoadError, Target, Written, ended, file_error, is_packed,
-    read_and_keep, reader,
+    self, CENSUS_ROWS, Channel, Failure, Files, Keeps, LoadError, Target, Written, ended, file_error,
+    is_packed, reader,
 };
-use super::loaded::{LoadedFile, Source};
+use super::loaded::{Kept as KeptFile, LoadedFile, Source};
 use super::low_priority::at_low_priority;
 use super::noise::NoisyTags;
 use super::original::{Originals, Sha256};
 use super::orphans::remove_after_failure;
 use super::own_table;
-use super::progress::{Counted, Progress};
+use super::progress::Progress;
 use super::read::Reading;
 use super::rollup::Sums;
 use super::totals;
@@ -59,6 +59,20 @@ struct File {
     is_kept: bool,
     /// Where it is, if it was uploaded again.
     uploaded: Option<PathBuf>,
+}
+
+impl File {
+    fn source(&self) -> Source {
+        let source = match &self.uploaded {
+            Some(path) => Source::new(&self.name, path),
+            // What they have is known where they were stored.
+            None => Source::of_kept(
+                self.name.clone(),
+                KeptFile { sha256: self.sha256, received_bytes: 0, content_bytes: 0 },
+            ),
+        };
+        source.read_as(self.half)
+    }
 }
 
 /// An archived import whose rows are loaded again.
@@ -295,37 +309,33 @@ impl Task {
         known: Known,
     ) -> Result<(Reading, Vec<(LoadedFile, u64)>), Failure> {
         let mut reader = reader(sink, self.delivery_id, noisy_tags, known, &self.progress)?;
-        let (mut source, mut brought) = (Source::default(), Vec::new());
-        for (file_no, file) in self.files.iter().enumerate() {
-            source = Source::new(&file.name, file.uploaded.clone().unwrap_or_default()).read_as(file.half);
-            let (file_no, format) = (file_no as i16, self.format.as_deref());
-            if file.uploaded.is_some() {
-                let (export, original) =
-                    read_and_keep(&mut reader, &self.originals, &source, (file_no, format), &self.progress)?;
-                let rows = export.row();
-                drop(export);
-                let kept = match original {
-                    Some(original) => is_packed(&source.path).and_then(|is_packed| {
-                        original.finish(&self.originals, &source, is_packed.then_some(file.sha256))
-                    }),
-                    None => source.already_kept(),
-                };
-                let kept = kept.map_err(|error| file_error(&source, error))?;
-                if kept.sha256 != file.sha256 {
-                    let changed = io::Error::other("it changed while it was read");
-                    return Err(file_error(&source, changed).into());
-                }
-                brought.push((kept, rows));
-                continue;
+        let sources: Vec<Source> = self.files.iter().map(File::source).collect();
+        let mut files = Files {
+            originals: &self.originals,
+            sources: &sources,
+            as_format: self.format.as_deref(),
+            progress: &self.progress,
+            learned: None,
+        };
+        let mut brought = Vec::new();
+        for (file_no, (file, source)) in self.files.iter().zip(&sources).enumerate() {
+            let (export, original) = files.read(&mut reader, file_no)?;
+            let rows = export.row();
+            drop(export);
+            // Nothing where it is kept.
+            let Some(original) = original else { continue };
+            let kept = is_packed(&source.path).and_then(|is_packed| {
+                original.finish(&self.originals, source, is_packed.then_some(file.sha256))
+            });
+            let kept = kept.map_err(|error| file_error(source, error))?;
+            if kept.sha256 != file.sha256 {
+                let changed = io::Error::other("it changed while it was read");
+                return Err(file_error(source, changed).into());
             }
-            let content = self.originals.content(&file.sha256).map_err(|error| file_error(&source, error))?;
-            let content = Counted::new(content, self.progress.clone());
-            let mut export = billing::open(&file.name, content, format)
-                .map_err(|refusal| ended(&source, refusal.into()))?;
-            export.take(file.half);
-            reader.file(file_no, &mut export, |_, _| {}).map_err(|error| ended(&source, error))?;
+            brought.push((kept, rows));
         }
-        let reading = reader.finish().map_err(|error| ended(&source, error))?;
+        let last = sources.last().cloned().unwrap_or_default();
+        let reading = reader.finish().map_err(|error| ended(&last, error))?;
         Ok((reading, brought))
     }
 }

@@ -4,6 +4,12 @@
 with lost as materialized (
     select delivery_id, missing from missing_rows((select sequence from ledger))
 ),
+-- Of which half of a month the delivery brings files. It was loaded with those that it lacks, of an active import.
+own_half as (
+    select coalesce(bool_or(states = 'effective'), false) as is_effective
+    from delivery_files
+    where delivery_id = $1 and taken_from is null
+),
 held as (
     select
         v.scope_id,
@@ -86,7 +92,8 @@ where mine.delivery_id = $1
   )
 group by 1, 2, 3, 12, case when theirs.slice is null then v.delivery_id end
 union all
--- Imports run side by side: what was submitted first may be ready last.
+-- Imports run side by side: what was submitted first may be ready last. Where it was loaded with a half of a later import, that
+-- half stays, and only a later one of its own kind would go.
 select s.provider, s.billing_account, s.billing_month, max(v.delivery_id), '{}', '{}', '{}', false, true, null, null, null
 from delivery_scopes mine
 join deliveries own on own.delivery_id = mine.delivery_id
@@ -95,7 +102,18 @@ join deliveries other on other.delivery_id = v.delivery_id and other.created_at 
 join delivery_scopes theirs on theirs.scope_id = v.scope_id and theirs.delivery_id = v.delivery_id
     and (mine.slice is null or theirs.slice = mine.slice)
 join scopes s on s.scope_id = mine.scope_id
+cross join own_half
 where mine.delivery_id = $1
+  and (
+      not exists (select from delivery_files f where f.delivery_id = $1 and f.taken_from = other.delivery_id)
+      or exists (
+          select from delivery_files f
+          left join deliveries source on source.delivery_id = f.taken_from
+          where f.delivery_id = other.delivery_id
+            and (f.states is not distinct from 'effective') = own_half.is_effective
+            and coalesce(source.created_at, other.created_at) > own.created_at
+      )
+  )
 group by 1, 2, 3
 union all
 -- A row that was rejected has no scope, and what was corrected since is there, as are rows that others repeat: so what is

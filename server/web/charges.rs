@@ -15,7 +15,6 @@ use super::format::{File, Format};
 use super::layout::{Layout, Pages};
 use super::question::Asked;
 use super::{Access, Error, choices, filters, imports, paths, respond};
-use crate::billing::ChargeCategory;
 use crate::exchange;
 use crate::ledger::{self, Archived, ChargeOfRow, OriginalRow, Originals};
 use crate::money::{Currency, Decimal};
@@ -168,14 +167,11 @@ impl ListPage {
 }
 
 impl ChargeLine {
-    /// The page of its row, and of it there: a credit may stand beside what it is for.
+    /// The page of its row, and of it there: a credit may stand beside what it is for, and the key of a pod's part of a machine
+    /// follows from no row alone.
     fn address(&self) -> String {
         let row = paths::Charge { delivery: self.delivery, file: self.file_no, row: self.row };
-        if self.category == ChargeCategory::Credit.as_str() {
-            format!("{row}?charge={}", self.charge_key_id)
-        } else {
-            row.to_string()
-        }
+        format!("{row}?charge={}", self.charge_key_id)
     }
 }
 

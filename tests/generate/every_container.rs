@@ -317,7 +317,7 @@ fn sums(plan: &Plan, rows: &[Cells]) -> Totals {
             }
         }
         Format::OciCost => {
-            let cost = of_oracle(rows).map(|row| number(row, "costmycost")).sum();
+            let cost = sum("costmycost");
             (cost, cost, zero)
         }
     };
@@ -329,13 +329,6 @@ fn sums(plan: &Plan, rows: &[Cells]) -> Totals {
         list: listed,
         accelerator_hours: hours(plan, rows),
     }
-}
-
-/// Rows that no correction replaces.
-fn of_oracle(rows: &[Cells]) -> impl Iterator<Item = &Cells> {
-    let replaced: BTreeSet<&String> =
-        rows.iter().filter_map(|row| row.get("lineitembackreferenceno")).collect();
-    rows.iter().filter(move |row| !replaced.contains(&row["lineitemreferenceno"]))
 }
 
 /// AWS's rules for amortized cost (Cost and Usage Report query library).
@@ -389,7 +382,7 @@ fn hours(plan: &Plan, rows: &[Cells]) -> BTreeMap<&'static str, Decimal> {
                 }
                 _ => ("Oracle", "productdescription", "costskuunitdescription", "usagebilledquantity"),
             };
-            for row in of_oracle_or_all(plan, rows) {
+            for row in rows {
                 let details: BTreeMap<String, serde_json::Value> =
                     serde_json::from_str(&text(row, "skupricedetails")).unwrap_or_default();
                 let key = ChargeKey {
@@ -415,8 +408,4 @@ fn hours(plan: &Plan, rows: &[Cells]) -> BTreeMap<&'static str, Decimal> {
         }
     }
     parts.into_iter().map(|(model, sum)| (model, sum.divide(Decimal::from(PARTS), 12).unwrap())).collect()
-}
-
-fn of_oracle_or_all<'r>(plan: &Plan, rows: &'r [Cells]) -> Box<dyn Iterator<Item = &'r Cells> + 'r> {
-    if plan.format == Format::OciCost { Box::new(of_oracle(rows)) } else { Box::new(rows.iter()) }
 }

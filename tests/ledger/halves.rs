@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use chrono::Duration;
-use gpuledger::ledger::{Decision, LoadedAgain, Progress, Reload, Report, Status, WhenUnsure};
+use gpuledger::ledger::{
+    self, Decision, Ended, LoadedAgain, Progress, Published, Reload, Report, Status, WhenUnsure,
+};
 use gpuledger::money::Decimal;
 use gpuledger::storage::{self, Archiving};
 use sqlx::PgPool;
@@ -255,5 +257,151 @@ async fn files_of_microsoft_complete_each_other_in_both_orders(db: PgPool) {
             ledger.undo(delivery).await;
         }
         assert_eq!(counted(&ledger).await[..2], ["0", "0"]);
+    }
+}
+
+/// The imports of two jobs that are both loaded before either is published.
+async fn import_side_by_side(
+    ledger: &TestLedger,
+    files: [(&str, String); 2],
+    minutes: [i64; 2],
+) -> [Report; 2] {
+    let paths = files.map(|(name, content)| ledger.file(name, content));
+    let mut held = ledger.db.begin().await.unwrap();
+    sqlx::query("select from ledger for update").execute(&mut *held).await.unwrap();
+    let mut first = Box::pin(ledger.import_at(&paths[..1], now() + Duration::minutes(minutes[0])));
+    let mut second = Box::pin(ledger.import_at(&paths[1..], now() + Duration::minutes(minutes[1])));
+    let both_loaded = async {
+        loop {
+            let loaded: i64 = sqlx::query_scalar(
+                "select count(*) from deliveries where status = 'loading' and format is not null",
+            )
+            .fetch_one(&mut *held)
+            .await
+            .unwrap();
+            if loaded == 2 {
+                held.rollback().await.unwrap();
+                return;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    };
+    let (one, other, ()) = tokio::join!(&mut first, &mut second, both_loaded);
+    [one, other].map(|mut reports| reports.remove(0))
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn halves_that_are_imported_side_by_side_complete_each_other(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    for minutes in [[0, 1], [1, 0]] {
+        let files = [
+            ("actual.csv", fixture("enterprise-actual")),
+            ("amortized.csv", fixture("enterprise-amortized")),
+        ];
+        let reports = import_side_by_side(&ledger, files, minutes).await;
+        let mut ids = reports.each_ref().map(is_loaded);
+        assert_eq!(reports.iter().map(|report| report.files.len()).sum::<usize>(), 3, "the last has both");
+        assert_eq!(counted(&ledger).await, BOTH);
+        ledger.assert_balanced().await;
+        ids.sort_unstable();
+        for id in ids {
+            ledger.undo(id).await;
+        }
+        assert_eq!(counted(&ledger).await, ["0", "0", "0"]);
+    }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn half_that_was_corrected_meanwhile_is_not_made_active_again(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    is_loaded(&ledger.deliver("actual.csv", fixture("enterprise-actual")).await);
+    let corrected = fixture("enterprise-actual").replace("-100.5", "-200");
+    let files = [("actual-2.csv", corrected), ("amortized.csv", fixture("enterprise-amortized"))];
+    let reports = import_side_by_side(&ledger, files, [1, 2]).await;
+    for report in &reports {
+        is_loaded(report);
+    }
+    assert_eq!(counted(&ledger).await, CORRECTED);
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn pair_that_waits_is_not_published_over_a_newer_half_and_never_added_to_its_own(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let first = is_loaded(&ledger.deliver("actual.csv", fixture("enterprise-actual")).await);
+    let broken = fixture("enterprise-amortized").replace(",1200,", ",oops,");
+    let waits = ledger.deliver("amortized.csv", broken).await;
+    assert_eq!(waits.status, Status::Waiting);
+    let said = waits.message.as_deref().unwrap_or_default();
+    assert!(said.ends_with("Choose whether to replace the active imports or to discard this one."), "{said}");
+    let waits = waits.delivery.unwrap();
+    let decide = async |decision| {
+        let mut db = ledger.db.acquire().await.unwrap();
+        ledger::publish(&mut db, waits, Some(decision), None, "me", now()).await.unwrap()
+    };
+    match decide(Decision::Add).await {
+        Published::Overlaps(overlap) => assert_eq!((overlap.rows, overlap.others), (8, vec![first])),
+        other => panic!("{other:?}"),
+    }
+    let corrected = fixture("enterprise-actual").replace("-100.5", "-200");
+    let second = is_loaded(&ledger.deliver("actual.csv", corrected).await);
+    assert_eq!(decide(Decision::Replace).await, Published::OtherHalf(vec![second]));
+    // What it was loaded with is back, and so is what can be decided.
+    ledger.undo(second).await;
+    assert!(matches!(decide(Decision::Replace).await, Published::At(_)));
+    assert_eq!(counted(&ledger).await, ["44286.91594", "827.41594", "34"]);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn half_that_meets_an_added_import_or_another_breadth_is_asked_about(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let first = is_loaded(&ledger.deliver("actual.csv", fixture("enterprise-actual")).await);
+    let added = fixture("enterprise-actual").replace("-100.5", "-200");
+    let path = ledger.file("added.csv", added);
+    let added = is_loaded(&ledger.import(&[path], Some(Decision::Add), WhenUnsure::Wait).await[0]);
+    let before = counted(&ledger).await;
+    let asks = ledger.deliver("amortized.csv", fixture("enterprise-amortized")).await;
+    assert_eq!((asks.status, asks.files.len()), (Status::Waiting, 1));
+    let said = asks.message.unwrap();
+    assert!(said.contains(&format!("imports {first}, {added} have the other one")), "{said}");
+    assert_eq!(counted(&ledger).await, before);
+    // As it says.
+    ledger.undo(added).await;
+    ledger.undo(first).await;
+    let mut db = ledger.db.acquire().await.unwrap();
+    assert!(ledger::discard(&mut db, asks.delivery.unwrap(), Ended::Discarded, "").await.unwrap());
+    let paths = [
+        ledger.file("actual.csv", fixture("enterprise-actual")),
+        ledger.file("amortized.csv", fixture("enterprise-amortized")),
+    ];
+    is_loaded(&ledger.import(&paths, None, WhenUnsure::Wait).await[0]);
+    assert_eq!(counted(&ledger).await, BOTH);
+    // An export of more months.
+    let wide = fixture("enterprise-actual");
+    let (header, rows) = wide.split_once('\n').unwrap();
+    let october = rows.replace("09/", "10/").replace("10/30/2026", "10/31/2026");
+    let asks = ledger.deliver("wide.csv", format!("{header}\n{rows}{october}")).await;
+    assert_eq!(asks.status, Status::Waiting, "{:?}", asks.message);
+    assert_eq!(counted(&ledger).await, BOTH);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn several_files_of_both_halves_are_asked_about_whatever_was_decided(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let actual = fixture("enterprise-actual");
+    let paths = [
+        ledger.file("actual.csv", &actual),
+        ledger.file("amortized.csv", fixture("enterprise-amortized")),
+        ledger.file("actual-2.csv", actual.replace("-100.5", "-200")),
+    ];
+    for decision in [None, Some(Decision::Add), Some(Decision::Replace)] {
+        let reports = ledger.import(&paths, decision, WhenUnsure::Discard).await;
+        assert_eq!(reports.len(), 3);
+        for report in reports {
+            assert_eq!(report.status, Status::Waiting);
+            let said = report.message.unwrap();
+            assert!(said.contains("some are actual cost and some are amortized cost"), "{said}");
+        }
+        assert_eq!(counted(&ledger).await, ["0", "0", "0"]);
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use chrono::{DateTime, Utc};
 use gpuledger::allocation;
 use gpuledger::ledger::{
     self, Decision, Import, LookIn, Originals, Progress, Report, Source, Undone, WhenUnsure, gather,
@@ -45,6 +46,21 @@ impl TestLedger {
         decision: Option<Decision>,
         when_unsure: WhenUnsure,
     ) -> Vec<Report> {
+        self.import_with(paths, decision, when_unsure, now()).await
+    }
+
+    /// Imports files that came at another time than now.
+    pub async fn import_at(&self, paths: &[PathBuf], submitted_at: DateTime<Utc>) -> Vec<Report> {
+        self.import_with(paths, None, WhenUnsure::Wait, submitted_at).await
+    }
+
+    async fn import_with(
+        &self,
+        paths: &[PathBuf],
+        decision: Option<Decision>,
+        when_unsure: WhenUnsure,
+        submitted_at: DateTime<Utc>,
+    ) -> Vec<Report> {
         let files = paths.iter().map(|path| Source::new(path.file_name().unwrap().to_string_lossy(), path));
         let import = Import {
             deliveries: gather(files.collect(), LookIn::Folders),
@@ -55,7 +71,7 @@ impl TestLedger {
             when_unsure,
             batch_id: Uuid::new_v4(),
             by: "test",
-            submitted_at: now(),
+            submitted_at,
             now: now(),
             progress: Progress::default(),
         };

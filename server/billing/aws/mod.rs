@@ -51,6 +51,8 @@ mod service;
 mod split;
 mod tags;
 
+use std::any::Any;
+
 use super::account_id::{canonical_account, canonical_sub_account};
 use super::billing_period::BillingPeriod;
 use super::charge::{Charge, PricingCategory};
@@ -230,6 +232,7 @@ impl ReadRow for Reader {
             if is_split_cost(&self.at, &row)
                 && let Ok(Some(cost)) = self.part_cost(&mut row.again(), &mut charge)
                 && self.at.tags.read(&mut row.again(), &mut self.scratch, &mut self.text, &mut charge).is_ok()
+                && charge.settle().is_ok()
             {
                 let at = &self.at;
                 let (machine, start) = (row.word(at.split.parent), row.word(at.start));
@@ -243,9 +246,20 @@ impl ReadRow for Reader {
             return;
         }
         let is_read = self.read_own(&mut row.again(), &mut charge).is_ok()
-            && self.read_key(&mut row, &mut charge).is_ok();
+            && self.read_key(&mut row, &mut charge).is_ok()
+            && charge.settle().is_ok();
         if is_read {
             self.split_costs.learn_own(machine, start, &charge);
+        }
+    }
+
+    fn hand_over(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(std::mem::take(&mut self.split_costs)))
+    }
+
+    fn take_over(&mut self, learned: Box<dyn Any + Send>) {
+        if let Ok(split_costs) = learned.downcast() {
+            self.split_costs = *split_costs;
         }
     }
 

@@ -8,12 +8,14 @@
 //! divided as the effective cost is, to twelve places, and so is the machine's time: where an hour has rows of accelerators
 //! among its parts by their cost (all of the time where the parts are nearly all of the cost), else by that of all. The last part takes what rounding leaves.
 //!
-//! A part is skipped, and its cost stays with the machine, where the file has no row of its machine for the hour, or several
-//! (a savings plan that covers half of it), or where the parts are more than the machine cost. To know that, the file is looked
-//! through twice when the first of these rows is met: for parts, then for machines that have some.
+//! A part is skipped, and its cost stays with the machine, where the import has no row of its machine for the hour, or several
+//! (a savings plan that covers half of it), or where the parts are more than the machine cost. To know that, all files of the
+//! import are looked through twice when the first of these rows is met: for parts, then for machines that have some. Nothing is
+//! divided where rows stand twice in the files: of those only one counts.
 //!
 //! Source: AWS, *Understanding split cost allocation data* and the `SplitLineItem` columns of the data dictionary.
 
+use indexmap::IndexSet;
 use rustc_hash::FxHashMap;
 
 use crate::billing::charge::{Charge, ChargeKey};
@@ -34,6 +36,8 @@ const PLACES: u8 = 12;
 const TOLERANCE: i64 = 1;
 
 pub(super) const ALONE: &str = "split cost allocation: the instance's own row carries the cost";
+const MANY: &str = "split cost allocation: more than 110,000 hours of instances have parts, which is more than are divided; \
+                    the instance's own row carries the cost";
 const SEVERAL: &str = "split cost allocation: several rows of the instance carry the cost of the hour";
 const TOO_MUCH: &str =
     "split cost allocation: the parts are more than the instance cost, whose own row carries it";
@@ -151,7 +155,10 @@ fn place(machine: &[u8], start: &[u8]) -> Place {
 #[derive(Default)]
 pub(super) struct SplitCosts {
     hours: FxHashMap<Place, Hour>,
-    keys: Vec<ChargeKey>,
+    /// There are more hours than are remembered.
+    is_full: bool,
+    /// Those of machines, which a number stands for.
+    keys: IndexSet<ChargeKey>,
     /// Of the row that was read last, if it is a part.
     current: Option<u32>,
 }
@@ -169,6 +176,7 @@ impl SplitCosts {
         let place = place(machine, start);
         let has_room = self.hours.len() < MOST_HOURS && machine.len() + start.len() <= LONGEST_PLACE;
         if !has_room && !self.hours.contains_key(&place) {
+            self.is_full = true;
             return;
         }
         let hour = self.hours.entry(place).or_default();
@@ -181,15 +189,16 @@ impl SplitCosts {
     /// Learns that a row is a machine's own, once all parts are known.
     pub fn learn_own(&mut self, machine: &[u8], start: &[u8], charge: &Charge) {
         let Some(hour) = self.hours.get_mut(&place(machine, start)) else { return };
-        // A fleet has few keys, and the last one's is likely.
-        let known = self.keys.iter().rposition(|key| *key == charge.key);
-        let number = known.unwrap_or(self.keys.len());
-        if known.is_none() {
-            if number >= MOST_KEYS || bytes(&charge.key) > LONGEST_KEY {
+        let number = match self.keys.get_index_of(&charge.key) {
+            Some(known) => known,
+            None if self.keys.len() < MOST_KEYS && bytes(&charge.key) <= LONGEST_KEY => {
+                self.keys.insert_full(charge.key.clone()).0
+            }
+            None => {
+                self.is_full = true;
                 return;
             }
-            self.keys.push(charge.key.clone());
-        }
+        };
         hour.is_several |= hour.own.is_some();
         hour.own = Some((Whole::of(charge), number as u32));
     }
@@ -228,14 +237,15 @@ impl SplitCosts {
         (is_accelerator, cost): (bool, Decimal),
         charge: &mut Charge,
     ) -> Part {
+        let alone = if self.is_full { MANY } else { ALONE };
         let Some(hour) = self.hours.get_mut(&place(machine, start)) else {
-            return Part::Skipped(ALONE);
+            return Part::Skipped(alone);
         };
         let Some(whole) = hour.divided() else {
             return Part::Skipped(match (hour.is_several, hour.own.is_some()) {
                 (true, _) => SEVERAL,
                 (false, true) => TOO_MUCH,
-                (false, false) => ALONE,
+                (false, false) => alone,
             });
         };
         let part = hour.take(&whole, is_accelerator, cost);
@@ -250,7 +260,7 @@ impl SplitCosts {
 
     /// The key of the machine that the row that was read last is a part of.
     pub fn key(&self) -> Option<&ChargeKey> {
-        self.keys.get(self.current? as usize)
+        self.keys.get_index(self.current? as usize)
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod identity;
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io::{Read, Seek, Write};
@@ -49,6 +50,8 @@ pub struct Export {
     remarks: Remarks,
     /// Whether the reader has looked at all rows, as it must before some of them.
     has_learned: bool,
+    /// The other files of its import.
+    others: Vec<Reopen>,
     row: u64,
     /// Of the first row that could be read: all, or a few less where the file leaves the last off.
     usual_fields: Option<usize>,
@@ -57,6 +60,9 @@ pub struct Export {
 
 /// Opens the whole content of a file from its beginning, unpacked.
 pub type Reopen = Box<dyn Fn() -> Result<Content, Refusal> + Send>;
+
+/// What the reader of one file of an import learned of the rows of all of them.
+pub struct Learned(Box<dyn Any + Send>);
 
 /// Recognizes what `input` is and walks over its rows. `name` is used in messages only; `as_format`
 /// forces a format by name.
@@ -159,6 +165,7 @@ impl Export {
             reopen,
             remarks: Remarks::default(),
             has_learned: false,
+            others: Vec::new(),
             row: 0,
             usual_fields: None,
             scratch: Vec::new(),
@@ -222,6 +229,21 @@ impl Export {
         if let Some(met) = self.rows.met() {
             self.columns = recognize::columns(self.format, &Header::new(met));
         }
+    }
+
+    /// Reads it as one file of an import, beside these. `learned` is what was learned of all of them, where it was.
+    pub fn stand_beside(&mut self, others: Vec<Reopen>, learned: Option<Learned>) {
+        self.others = others;
+        if let Some(Learned(learned)) = learned {
+            self.has_learned = true;
+            self.reader.take_over(learned);
+        }
+    }
+
+    /// What was learned of all files of its import, for the next one.
+    pub fn learned(&mut self) -> Option<Learned> {
+        let is_of_all = self.has_learned && !self.others.is_empty();
+        is_of_all.then(|| self.reader.hand_over().map(Learned)).flatten()
     }
 
     /// Reads each row without a look at the others of its file: for who does not ask for its costs.
@@ -373,29 +395,51 @@ impl Export {
         let looks = self.reader.looks(&Row::new(self.rows.record(), self.dates, &mut self.remarks));
         self.has_learned = looks > 0;
         for look in 0..looks {
-            let Opened { mut rows, header, escaped } =
-                rows::open((self.reopen)()?, Box::new(std::io::sink()))?;
-            rows.expect(&header, self.format);
-            let (asked, key) = (&self.header, self.reader.key_columns().to_vec());
-            rows.want(|column| asked.was_asked(column) || key.contains(&column));
-            let mut remarks = Remarks::default();
-            // What cannot be read is said when the rows are.
-            while matches!(rows.advance(), Ok(true)) {
-                let is_yes =
-                    |column| rows.record().plain(column).trim_ascii() == formula_guard::YES.as_bytes();
-                if escaped.is_some_and(is_yes) {
-                    rows.unescape();
-                }
-                if rows.record().len() == self.header.len() {
-                    self.reader.learn(Row::new(rows.record(), self.dates, &mut remarks), look);
-                    remarks.begin_row();
-                }
+            self.learn_from((self.reopen)()?, look)?;
+            // What rows of one file say of those of another is known only where the columns of all are the same.
+            if look == 0 && !self.have_same_columns()? {
+                self.others.clear();
+            }
+            for other in std::mem::take(&mut self.others) {
+                self.learn_from(other()?, look)?;
+                self.others.push(other);
             }
             if !self.reader.looks_on() {
                 break;
             }
         }
         Ok(())
+    }
+
+    fn learn_from(&mut self, content: Content, look: usize) -> Result<(), Refusal> {
+        let Opened { mut rows, header, escaped } = rows::open(content, Box::new(std::io::sink()))?;
+        rows.expect(&header, self.format);
+        let (asked, key) = (&self.header, self.reader.key_columns().to_vec());
+        rows.want(|column| asked.was_asked(column) || key.contains(&column));
+        let mut remarks = Remarks::default();
+        // What cannot be read is said when the rows are.
+        while matches!(rows.advance(), Ok(true)) {
+            let is_yes = |column| rows.record().plain(column).trim_ascii() == formula_guard::YES.as_bytes();
+            if escaped.is_some_and(is_yes) {
+                rows.unescape();
+            }
+            let record = rows.record();
+            if record.len() == self.header.len() && record.oversized().is_none() && rows.fault().is_none() {
+                self.reader.learn(Row::new(record, self.dates, &mut remarks), look);
+                remarks.begin_row();
+            }
+        }
+        Ok(())
+    }
+
+    fn have_same_columns(&self) -> Result<bool, Refusal> {
+        for other in &self.others {
+            let header = rows::open(other()?, Box::new(std::io::sink()))?.header;
+            if header.names() != self.header.names() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Whether a row is none yet because it has the file's first date with slashes.
@@ -442,22 +486,11 @@ impl Export {
         self.read(charge, is_known)
     }
 
-    /// What is so long that no provider writes it would cost others time: whoever compares, sorts and indexes it.
     fn settle(&mut self, charge: &mut Charge) -> Result<Step, Problem> {
-        let problem = |found: String, most: usize, what: &str| Problem {
-            column: None,
-            found,
-            expected: format!("at most {most}{what}").into(),
-        };
-        if let Some((name, bytes, most)) = charge.too_long() {
-            return Err(problem(format!("a {name} of {bytes} bytes"), most, " bytes"));
-        }
-        if charge.tags.leave_out_longer(MAX_TAG) {
+        if charge.settle()? {
             self.remarks.note("tags of more than 2,000 bytes are left out");
         }
-        charge.tags.settle();
-        let tags = charge.tags.len();
-        if tags > MAX_TAGS { Err(problem(format!("{tags} tags"), MAX_TAGS, "")) } else { Ok(Step::Charge) }
+        Ok(Step::Charge)
     }
 
     /// What the format makes of the row.
@@ -519,11 +552,6 @@ fn spans(columns: &[usize]) -> Vec<Range<usize>> {
 
 /// Why a row that repeats the header is skipped: files were put behind one another.
 pub const HEADER_REPEATED: &str = "header repeated";
-
-/// Tags of a row. Of a resource AWS and Microsoft allow 50 and Google 64; AWS splits the bill by 500.
-const MAX_TAGS: usize = 1000;
-/// Bytes of one, name and value. Providers allow some hundreds.
-const MAX_TAG: usize = 2000;
 
 /// Fields that may be missing at the end of a row.
 const MOST_MISSING: usize = 3;

@@ -5,6 +5,7 @@
 //! that follows from it, is what is stored, so that nothing was moved since between two charges or two keys.
 //! The rows of the ledger come as a stream in the order of the file, so memory is bounded whatever its size.
 
+use std::collections::BTreeMap;
 use std::io;
 
 use futures_util::StreamExt as _;
@@ -15,10 +16,12 @@ use super::Equation;
 use super::costs::Costs;
 use super::rows::{self, Again, Compared, Stored};
 use crate::accelerator;
-use crate::billing::Statement;
+use crate::billing::{Learned, Statement};
 use crate::ledger::key::Keyer;
+use crate::ledger::load::Files;
+use crate::ledger::loaded::Kept;
 use crate::ledger::noise::NoisyTags;
-use crate::ledger::{Archived, Originals, Sha256};
+use crate::ledger::{Archived, Originals, Progress, Sha256, Source};
 use crate::money::Decimal;
 
 /// Rows of the ledger that are handed over together, and how often that is done ahead.
@@ -29,6 +32,16 @@ const AHEAD: usize = 4;
 pub async fn check_originals(db: &mut PgConnection, originals: &Originals) -> sqlx::Result<Vec<Equation>> {
     let files = sqlx::query_file!("server/ledger/check/files.sql").fetch_all(&mut *db).await?;
     let mut equations = Vec::new();
+    let mut learned: Option<(i64, Learned)> = None;
+    let mut deliveries: BTreeMap<i64, Vec<(i16, Source)>> = BTreeMap::new();
+    for file in &files {
+        let of_delivery = deliveries.entry(file.delivery_id).or_default();
+        if let Some(sha256) = file.sha256.as_ref().and_then(|bytes| Sha256::try_from(bytes.clone()).ok()) {
+            let half = file.read_as.as_ref().and_then(|half| half.parse().ok()).unwrap_or_default();
+            let kept = Kept { sha256, received_bytes: 0, content_bytes: 0 };
+            of_delivery.push((file.file_no, Source::of_kept(file.name.clone(), kept).read_as(half)));
+        }
+    }
     for file in files {
         let of = format!("delivery {}, {}", file.delivery_id, file.name);
         let Some(sha256) = file.sha256.and_then(|bytes| Sha256::try_from(bytes).ok()) else {
@@ -39,11 +52,25 @@ pub async fn check_originals(db: &mut PgConnection, originals: &Originals) -> sq
         let half = file.read_as.and_then(|half| half.parse().ok()).unwrap_or_default();
         let has_this_catalog = file.catalog_version == Some(i64::from(accelerator::VERSION));
         let keyer = Keyer::new(NoisyTags::exactly(file.noisy_tags));
+        let sources = deliveries.get(&file.delivery_id).cloned().unwrap_or_default();
+        let before = learned.take().filter(|(delivery, _)| *delivery == file.delivery_id);
         let reading = tokio::task::spawn_blocking(move || {
-            let content = originals.content(&sha256)?;
-            let again = Again::open(content, format.as_deref(), half, keyer, has_this_catalog)?;
+            let place = sources.iter().position(|(number, _)| *number == file.file_no).unwrap_or_default();
+            let sources: Vec<Source> = sources.into_iter().map(|(_, source)| source).collect();
+            let mut files = Files {
+                originals: &originals,
+                sources: &sources,
+                as_format: format.as_deref(),
+                progress: &Progress::default(),
+                learned: before.map(|(_, learned)| learned),
+            };
+            let mut export = files.open(place, Box::new(io::sink())).map_err(io::Error::other)?;
+            if file.has_rows_twice {
+                export.look_at_no_others();
+            }
+            let mut again = Again::new(export, half, keyer, has_this_catalog);
             let costs = Costs::open(originals.content(&sha256)?, again.cost_columns())?;
-            rows::compare(costs, again, stored(incoming))
+            Ok((rows::compare(costs, &mut again, stored(incoming))?, again.learned()))
         });
         stream(&mut *db, file.delivery_id, file.file_no, &batches).await?;
         drop(batches);
@@ -56,7 +83,10 @@ pub async fn check_originals(db: &mut PgConnection, originals: &Originals) -> sq
             continue;
         }
         match compared.map_err(|error| sqlx::Error::Io(io::Error::other(error)))? {
-            Ok(compared) => compared.equations(&of, half, file.rows_read, &mut equations),
+            Ok((compared, of_all)) => {
+                compared.equations(&of, half, file.rows_read, &mut equations);
+                learned = of_all.map(|learned| (file.delivery_id, learned));
+            }
             Err(error) => equations.push(unreadable(&of, &error)),
         }
     }

@@ -6,9 +6,8 @@ use chrono::{DateTime, NaiveDate, Utc};
 use uuid::Uuid;
 
 use super::costs::{CostColumns, Costs};
-use crate::billing::{self, Charge, Export, Statement, Step};
+use crate::billing::{Charge, Export, Learned, Statement, Step};
 use crate::ledger::key::Keyer;
-use crate::ledger::original::Content;
 use crate::money::Decimal;
 
 /// Differences that are named; the others are counted.
@@ -74,17 +73,13 @@ pub(super) struct Again {
 }
 
 impl Again {
-    pub fn open(
-        content: Content,
-        format: Option<&str>,
-        half: Statement,
-        keyer: Keyer,
-        has_this_catalog: bool,
-    ) -> io::Result<Self> {
-        let mut export = billing::open("the original", content, format)
-            .map_err(|refusal| io::Error::other(refusal.message()))?;
-        export.take(half);
-        Ok(Self { export, keyer, has_this_catalog, half, charge: Charge::default() })
+    pub fn new(export: Export, half: Statement, keyer: Keyer, has_this_catalog: bool) -> Self {
+        Self { export, keyer, has_this_catalog, half, charge: Charge::default() }
+    }
+
+    /// What was learned of all files of its delivery, for the next one.
+    pub fn learned(&mut self) -> Option<Learned> {
+        self.export.learned()
     }
 
     pub fn cost_columns(&self) -> CostColumns {
@@ -190,7 +185,7 @@ fn micros(time: Option<DateTime<Utc>>) -> Option<i64> {
 /// Walks over the costs of a file, the file as an import reads it, and what is stored, row by row.
 pub(super) fn compare(
     mut costs: Costs<impl Read + Seek + Send + 'static>,
-    mut again: Again,
+    again: &mut Again,
     stored: impl Iterator<Item = Stored>,
 ) -> io::Result<Compared> {
     let mut stored = stored.peekable();

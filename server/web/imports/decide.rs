@@ -174,6 +174,10 @@ async fn publish(
             "Nothing changed: {overlap}, and would count twice. Undo {} first, or discard import {delivery}.",
             overlap.others()
         ),
+        (Published::OtherHalf(_), _) => format!(
+            "Nothing changed: the other cost of these months was imported again after import {delivery} was loaded. Discard it and \
+             import its file again."
+        ),
         (Published::Asks(_) | Published::Doubts(_) | Published::Already, _) => already(delivery),
     })
 }
