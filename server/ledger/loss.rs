@@ -307,15 +307,15 @@ async fn costs(
     )
     .fetch_all(&mut *db)
     .await?;
-    let [stated, states] = [stating(&mut *db, before).await?, stating(&mut *db, after).await?];
+    let [stated_before, stated_after] = [stating(&mut *db, before).await?, stating(&mut *db, after).await?];
     let mut costs = Vec::new();
     for row in rows {
         let billed = ("billed", row.billed_before, row.billed_after);
         let effective = ("effective", row.effective_before, row.effective_after);
-        let is_same = stated.billed && (billed.1, billed.2) == (effective.1, effective.2);
+        let is_same = stated_before.billed && (billed.1, billed.2) == (effective.1, effective.2);
         let compared = [
-            stated.billed.then_some((billed, states.billed)),
-            (stated.effective && !is_same).then_some((effective, states.effective)),
+            stated_before.billed.then_some((billed, stated_after.billed)),
+            (stated_before.effective && !is_same).then_some((effective, stated_after.effective)),
         ];
         for ((kind, before, after), is_stated) in compared.into_iter().flatten() {
             let lost = before - after;
