@@ -9,6 +9,17 @@ use super::{Format, Guide, Mandatory};
 
 pub(super) struct AwsCur2;
 
+/// Those of [`aws::MANDATORY`] under the names of Data Exports.
+static MANDATORY: &[Mandatory] = &[
+    Mandatory { name: "line_item_line_item_type", keys: &["lineitemlineitemtype"] },
+    Mandatory { name: "line_item_unblended_cost", keys: &["lineitemunblendedcost"] },
+    Mandatory { name: "line_item_currency_code", keys: &["lineitemcurrencycode"] },
+    Mandatory { name: "line_item_usage_start_date", keys: &["lineitemusagestartdate"] },
+    Mandatory { name: "line_item_usage_end_date", keys: &["lineitemusageenddate"] },
+    Mandatory { name: "bill_payer_account_id", keys: &["billpayeraccountid"] },
+    Mandatory { name: "bill_billing_period_start_date", keys: &["billbillingperiodstartdate"] },
+];
+
 impl Format for AwsCur2 {
     fn name(&self) -> &'static str {
         "aws-cur-2"
@@ -29,7 +40,7 @@ impl Format for AwsCur2 {
     }
 
     fn mandatory(&self) -> &'static [Mandatory] {
-        aws::MANDATORY
+        MANDATORY
     }
 
     /// The maps, or columns that the legacy report never had. Without any of them the two cannot be

@@ -112,6 +112,12 @@ impl Header {
         every
     }
 
+    /// The name of a column that is there once more, of several names for one thing.
+    pub(super) fn find_repeated(&self, keys: &[&str]) -> Option<&str> {
+        let mut names = self.repeated.iter().map(|column| self.names[*column].as_str());
+        names.find(|name| keys.contains(&key_of(name).0.as_str()))
+    }
+
     /// Whether the file has the column, as far as its first rows tell.
     pub fn has(&self, key: &str) -> bool {
         self.look(key).is_some_and(|column| column < self.met)

@@ -9,7 +9,9 @@
 use std::collections::HashSet;
 
 use serde::Deserialize;
+use serde_json::Value;
 
+use super::header::key_of;
 use super::{Refusal, Statement};
 
 /// The largest manifest that is read. One of a thousand files and a thousand columns has 200 kB.
@@ -29,6 +31,8 @@ pub struct Manifest {
     pub rows: Vec<Option<u64>>,
     /// Which costs the files state, where it says so.
     pub statement: Option<Statement>,
+    /// The columns that it says they have, none where it says nothing of them. A report of AWS lists category and name.
+    pub columns: Vec<String>,
 }
 
 impl Manifest {
@@ -56,6 +60,8 @@ impl Manifest {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let written: Written = serde_json::from_slice(bytes)
             .map_err(|error| Refusal::new(format!("a manifest that cannot be read ({error})"), EXPECTED))?;
+        let columns = written.columns.iter().flat_map(|columns| columns.as_array()).flatten();
+        let columns = columns.filter_map(column).collect();
         let statement = written.export_config.and_then(|config| config.statement());
         let listed = [written.report_keys, written.data_files, written.files, written.blobs];
         let listed = listed.into_iter().flatten().find(|files| !files.is_empty()).unwrap_or_default();
@@ -87,7 +93,7 @@ impl Manifest {
         if let Some(key) = files.iter().find(|key| key.split(['/', '\\']).any(|part| part == "..")) {
             return Err(Refusal::new(format!("a manifest with the key {key}, which climbs out"), EXPECTED));
         }
-        Ok(Self { files, rows, statement })
+        Ok(Self { files, rows, statement, columns })
     }
 
     /// Where a data file may lie, seen from the folder of the manifest, the most likely first: the end of
@@ -151,6 +157,23 @@ struct Written {
     files: Option<Vec<WrittenFile>>,
     blobs: Option<Vec<WrittenFile>>,
     export_config: Option<ExportConfig>,
+    /// Of many shapes, and nothing depends on it.
+    columns: Option<Value>,
+}
+
+/// `lineItem/UnblendedCost`, `line_item_unblended_cost`: an entry of the list of columns.
+fn column(entry: &Value) -> Option<String> {
+    let name = entry.as_str().or_else(|| entry.get("name")?.as_str())?;
+    Some(match entry.get("category").and_then(Value::as_str) {
+        Some(category) => format!("{category}/{name}"),
+        None => name.to_owned(),
+    })
+}
+
+/// Those of the columns that a manifest lists which are none of the names of a file, whatever their spelling.
+pub fn missing_columns<'l>(listed: &'l [String], names: &[String]) -> Vec<&'l str> {
+    let there: HashSet<String> = names.iter().map(|name| key_of(name).0).collect();
+    listed.iter().filter(|name| !there.contains(&key_of(name).0)).map(String::as_str).collect()
 }
 
 #[derive(Deserialize)]
@@ -207,6 +230,13 @@ mod tests {
         let manifest = Manifest::parse(LEGACY.as_bytes()).unwrap();
         assert!(Manifest::recognizes(LEGACY.as_bytes()));
         assert_eq!(manifest.files.len(), 2);
+        assert_eq!(manifest.columns, ["lineItem/UnblendedCost"]);
+        let missing = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            missing_columns(&manifest.columns, &names)
+        };
+        assert!(missing(&["line_item_unblended_cost", "year"]).is_empty());
+        assert_eq!(missing(&["lineItem/BlendedCost"]), ["lineItem/UnblendedCost"]);
     }
 
     #[test]
@@ -217,6 +247,7 @@ mod tests {
         )
         .unwrap();
         assert_eq!(manifest.files, ["p/cur2/data/BILLING_PERIOD=2026-08/cur2-00001.csv.gz"]);
+        assert_eq!(manifest.columns, ["line_item_unblended_cost"]);
     }
 
     #[test]

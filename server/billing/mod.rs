@@ -47,7 +47,7 @@ pub use export::{
 };
 pub use guide::Guide;
 pub use header::{Columns, Header};
-pub use manifest::{MAX_MANIFEST, Manifest};
+pub use manifest::{MAX_MANIFEST, Manifest, missing_columns};
 pub use provider_name::canonical_provider;
 pub use raw_lines::PlainRows;
 pub use refusal::{Refusal, RefusalKind, Rejection, Remark};

@@ -126,6 +126,20 @@ pub(super) fn broken_header(broken: Broken) -> Refusal {
 
 /// The format of a header.
 pub(super) fn format(header: &Header, named: Option<&str>) -> Result<&'static dyn Format, Refusal> {
+    let format = format_by_names(header, named)?;
+    let twice = format.mandatory().iter().filter_map(|column| header.find_repeated(column.keys));
+    let twice = listed(twice, 20);
+    if twice.is_empty() {
+        return Ok(format);
+    }
+    // Which of the two is meant cannot be known, and the charges would rest on it.
+    Err(Refusal::new(
+        format!("{} with the column {twice} twice", format.label()),
+        "each of its columns once: delete the one that is not meant, or export the file again",
+    ))
+}
+
+fn format_by_names(header: &Header, named: Option<&str>) -> Result<&'static dyn Format, Refusal> {
     if let Some(wanted) = named {
         let known = listed(FORMATS.iter().map(|format| format.name()), 20);
         let format = FORMATS.iter().find(|format| format.name() == wanted).ok_or_else(|| {
@@ -142,13 +156,7 @@ pub(super) fn format(header: &Header, named: Option<&str>) -> Result<&'static dy
     if let Some(format) = FORMATS.iter().find(|format| format.recognizes(header)) {
         return Ok(*format);
     }
-    let nearest = FORMATS
-        .iter()
-        .filter(|format| format.has_its_columns(header))
-        .map(|format| (lacking(*format, header), *format))
-        .filter(|(missing, format)| missing.len() * 2 < format.mandatory().len())
-        .min_by_key(|(missing, _)| missing.len());
-    Err(match nearest {
+    Err(match nearest(header) {
         Some((missing, format)) => lacks(format, &missing),
         None => Refusal::new(
             format!(
@@ -161,6 +169,21 @@ pub(super) fn format(header: &Header, named: Option<&str>) -> Result<&'static dy
             ),
         ),
     })
+}
+
+/// The format that a header lacks the fewest columns of, and which, where these are few.
+fn nearest(header: &Header) -> Option<(Vec<&'static Mandatory>, &'static dyn Format)> {
+    FORMATS
+        .iter()
+        .filter(|format| format.has_its_columns(header))
+        .map(|format| (lacking(*format, header), *format))
+        .filter(|(missing, format)| missing.len() * 2 < format.mandatory().len())
+        .min_by_key(|(missing, _)| missing.len())
+}
+
+/// Whether a header is one of a format, or lacks little of one.
+pub(super) fn is_near(header: &Header) -> bool {
+    FORMATS.iter().any(|format| format.recognizes(header)) || nearest(header).is_some()
 }
 
 fn lacking(format: &dyn Format, header: &Header) -> Vec<&'static Mandatory> {

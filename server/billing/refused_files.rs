@@ -109,11 +109,12 @@ fn mentions(header: &Header, parts: &[&str]) -> bool {
     header.keys().any(|key| parts.iter().any(|part| key.contains(part)))
 }
 
-/// Prices of meters, of which nothing says how much was used. Azure's cost exports name prices, too.
+/// Prices of meters, of which nothing says how much was used, nor on which day. Azure's cost exports name prices, too.
 fn is_azure_price_sheet(header: &Header) -> bool {
     header.has("meterid")
         && any(header, &["unitprice", "baseprice", "marketprice", "retailprice"])
         && !mentions(header, &["cost", "consumedquantity"])
+        && !any(header, &["date", "usagedatetime", "usagedate"])
 }
 
 /// The most particular first.

@@ -106,6 +106,9 @@ pub struct Problem {
 /// Where a column is; `None` where the file lacks it.
 pub(super) type Column = Option<usize>;
 
+/// Digits of a quantity before the point.
+const QUANTITY_DIGITS: u32 = 21;
+
 /// One row of an export.
 pub struct Row<'a> {
     record: Record<'a>,
@@ -214,11 +217,12 @@ impl<'a> Row<'a> {
             .map_err(|expected| self.problem(column, expected))
     }
 
-    /// An amount of something metered. Narrower than money, since accelerator-hours multiply it.
+    /// An amount of something metered. Narrower than money, since accelerator-hours multiply it; wide enough for Google's
+    /// byte-seconds, of which a petabyte is 10^20 a day.
     pub(super) fn quantity(&self, column: Column) -> Result<Option<Decimal>, Problem> {
         let quantity = self.amount(column)?;
-        if quantity.is_some_and(|quantity| quantity.abs() >= Decimal::new(10i128.pow(15), 0)) {
-            return Err(self.problem(column, "a quantity below a million billion"));
+        if quantity.is_some_and(|quantity| quantity.abs() >= Decimal::new(10i128.pow(QUANTITY_DIGITS), 0)) {
+            return Err(self.problem(column, "a quantity of at most 21 digits"));
         }
         Ok(quantity)
     }

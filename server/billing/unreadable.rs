@@ -3,7 +3,7 @@
 use super::Refusal;
 use super::container::Unpacking;
 use super::header::Header;
-use super::rows::{self, Broken};
+use super::rows::{self, Broken, Place};
 
 /// Why the stream cannot be read on, for people.
 pub(super) fn refuse(broken: Broken, row: u64, header: Option<&Header>) -> Refusal {
@@ -39,10 +39,22 @@ pub(super) fn refuse(broken: Broken, row: u64, header: Option<&Header>) -> Refus
         Broken::Malformed(found) => {
             Refusal::new(found, "objects of names and values; export the file again").at_row(row)
         }
-        Broken::Parquet { found, group } => Refusal::new(
-            found + &group.map_or(String::new(), |group| format!(", in row group {group}")),
-            "a Parquet file as the provider wrote it; transfer it again, or export it as CSV",
-        ),
+        Broken::Parquet { found, place } => {
+            const EXPECTED: &str =
+                "a Parquet file as the provider wrote it; transfer it again, or export it as CSV";
+            let Some(Place { group, rows: (first, last), column }) = place else {
+                return Refusal::new(found, EXPECTED);
+            };
+            // Which of the rows it is, the file does not say.
+            let rows =
+                if first == last { String::new() } else { format!(", within the rows {first} to {last}") };
+            let refusal =
+                Refusal::new(format!("{found}, in row group {group}{rows}"), EXPECTED).at_row(first);
+            match column {
+                Some(column) => refusal.in_column(column),
+                None => refusal,
+            }
+        }
         Broken::OpenQuote { field } => Refusal::new(
             "a quote that is never closed",
             "a closing quote before the end of the file, which may have been cut off",

@@ -20,7 +20,7 @@ use crate::audit::{self, Actor, Object, Verb};
 use crate::clock;
 use crate::command_output::{remark, say};
 use crate::demonstration::{CLUSTER, ClusterNews, Delivery, Demonstration, File, Happening, LEADS, What};
-use crate::demonstration::{Holds, Mark};
+use crate::demonstration::{Holds, Mark, STORY};
 use crate::exchange;
 use crate::ledger::{self, Import, LookIn, NewInvoice, Report, Source, Status, WhenUnsure};
 use crate::money::{Currency, Decimal};
@@ -89,7 +89,8 @@ pub async fn claim(arguments: &Arguments, data_dir: &Path, url: Option<&str>) ->
         bail!("the database is not a demonstration; nothing was changed. Give an empty one, or none.");
     }
     let today = arguments.today.unwrap_or_else(|| clock::now().date_naive());
-    let mark = Mark { seed: arguments.seed.unwrap_or(1), today, months: arguments.months, loaded: 0 };
+    let mark =
+        Mark { seed: arguments.seed.unwrap_or(1), today, months: arguments.months, loaded: 0, story: STORY };
     private::make_directory(data_dir)?;
     mark.write(data_dir).with_context(|| format!("{folder} cannot be written to"))
 }
@@ -150,6 +151,13 @@ async fn write_configuration(session: &Session, demonstration: &Demonstration) -
 }
 
 async fn load(session: &Session, data_dir: &Path, mut mark: Mark) -> anyhow::Result<()> {
+    if mark.story != STORY {
+        remark!(
+            "This demonstration was made by another version, and stays as it is. Remove {} for the current one.",
+            data_dir.display()
+        );
+        return Ok(());
+    }
     let demonstration = Demonstration::new(mark.seed, mark.today).last(mark.months);
     let deliveries = demonstration.deliveries();
     if mark.loaded >= deliveries.len() {
@@ -187,7 +195,8 @@ async fn enter_invoices(session: &Session, demonstration: &Demonstration) -> any
     let period = Period::new(*first, *last).context("more months than a period has")?;
     let mut db = session.pool.acquire().await?;
     let lines = Answers::default().reconciliation(&mut db, period, None).await?.lines;
-    let closed: Vec<_> = lines.iter().filter(|line| !line.is_provisional).collect();
+    // By the month, for Google's export names no invoice.
+    let closed: Vec<_> = lines.iter().filter(|line| line.month < demonstration.months().1).collect();
     let last = closed.iter().map(|line| line.month).max();
     for line in closed {
         // Nobody sends an invoice for what is one's own.

@@ -12,8 +12,8 @@ use crate::generate::amount::Amount;
 use crate::generate::line::{Kind, Line, Owner, Writer};
 use crate::generate::output::{Output, only};
 use crate::generate::settle::{reservation_fee, reservation_upfront};
-use crate::generate::{self, Format, Plan, Totals};
-use crate::money::Currency;
+use crate::generate::{self, Agreement, Format, Plan, Totals};
+use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
 
 /// Thousandths: the enterprise discount, and sales tax on what is left.
@@ -43,27 +43,53 @@ impl Statement {
     }
 }
 
-/// Writes the bill and says what it sums to.
-pub(super) fn write(bill: &'static Bill, month: &Statement, out: &mut Vec<u8>) -> io::Result<Sums> {
+/// Writes the bill, as the files that its provider makes of a month, and says what it sums to. Azure's are two: what was
+/// billed is the sum of the actual cost, what is effective that of the amortized.
+pub(super) fn write(bill: &'static Bill, month: &Statement) -> io::Result<(Vec<Vec<u8>>, Sums)> {
     let day = month.month.first_day();
     let invoice = format!("INV-{}{:02}-{:03}", day.year(), day.month(), bill.provider.len() * 37);
     let currency = Currency::parse(bill.currency)
         .ok_or_else(|| io::Error::other(format!("{} is no currency", bill.currency)))?;
     let plan = Plan {
         currency: currency.clone(),
+        container: bill.container(),
         provider: bill.provider.to_owned(),
         billing_account: bill.billing_account.to_owned(),
         invoice_id: month.is_closed.then_some(invoice),
+        // It names its invoice, which an enrollment does not.
+        agreement: Agreement::Customer,
         ..Plan::new(bill.format, 0, month.month, month.seed_of(bill))
     };
+    let mut files = Vec::new();
+    let mut sums = Sums {
+        rows: 0,
+        currency,
+        billed: Decimal::ZERO,
+        effective: Decimal::ZERO,
+        teams: BTreeMap::new(),
+        accelerator_hours: BTreeMap::new(),
+    };
+    for dataset in bill.datasets() {
+        let plan = Plan { dataset: *dataset, ..plan.clone() };
+        let mut file = Vec::new();
+        let totals = write_file(bill, month, &plan, &mut file)?;
+        let Totals { rows, billed, effective, accelerator_hours, teams, .. } = totals;
+        files.push(file);
+        sums.rows += rows;
+        sums.billed += billed;
+        sums.effective += effective;
+        // Those of the last: hours stand in both, and what a team costs is effective.
+        (sums.accelerator_hours, sums.teams) = (accelerator_hours, teams);
+    }
+    Ok((files, sums))
+}
+
+fn write_file(bill: &'static Bill, month: &Statement, plan: &Plan, out: &mut Vec<u8>) -> io::Result<Totals> {
     let output =
-        Output::new(&plan, bill.provider, bill.offer, only(out))?.with_accounts(ORGANIZATION, bill.accounts);
-    let mut books = Books::new(bill, *month, generate::writer(&plan, bill.offer, output)?);
+        Output::new(plan, bill.provider, bill.offer, only(out))?.of_teams(ORGANIZATION, bill.accounts);
+    let mut books = Books::new(bill, *month, generate::writer(plan, bill.offer, output)?);
     books.run()?;
-    let (totals, teams) = (books.writer.finish()?, books.teams);
-    let Totals { rows, billed, effective, accelerator_hours, .. } = totals;
-    let teams = teams.into_iter().map(|(team, amount)| (team, amount.to_decimal())).collect();
-    Ok(Sums { rows, currency, billed, effective, teams, accelerator_hours })
+    books.writer.finish()
 }
 
 /// A bill while it is written.
@@ -73,8 +99,6 @@ struct Books<'a> {
     writer: Box<dyn Writer + 'a>,
     /// Billed so far, before tax.
     by_account: Vec<Amount>,
-    /// Effective cost by the tag `team`, as it is spelled.
-    teams: BTreeMap<&'static str, Amount>,
     /// Hours that reservations were used, in their order.
     reserved: Vec<u64>,
 }
@@ -86,14 +110,13 @@ impl<'a> Books<'a> {
             month,
             writer,
             by_account: vec![Amount::ZERO; bill.accounts.len()],
-            teams: BTreeMap::new(),
             reserved: vec![0; bill.reservations.len()],
         }
     }
 
     fn run(&mut self) -> io::Result<()> {
         let runs = runs(self.bill, &self.month);
-        let step = if self.bill.format == Format::AwsCur { 1 } else { 24 };
+        let step = self.bill.step();
         for from in (0..self.month.known).step_by(step) {
             let mut used = Amount::ZERO;
             for run in &runs {
@@ -219,7 +242,8 @@ impl<'a> Books<'a> {
         Amount::new((grown * 1000 / last / days) as i64, 3)
     }
 
-    /// Recurring fees, what of them and of the upfront fee goes unused, and that fee itself in the first month.
+    /// Recurring fees, what of them and of the upfront fee goes unused, and that fee itself in the month in which
+    /// units are bought.
     fn reservations(&mut self) -> io::Result<()> {
         for (at, reservation) in self.bill.reservations.iter().enumerate() {
             let units = u64::from(reservation.units[self.month.index]);
@@ -241,8 +265,10 @@ impl<'a> Books<'a> {
             };
             let rates = (amortized, recurring);
             self.take(&reservation_fee(&whole_month, units, of_month, unused_hours, rates))?;
-            if self.month.index == 0 && reservation.amortized > 0 {
-                self.take(&reservation_upfront(&whole_month, units, amortized))?;
+            let before = self.month.index.checked_sub(1).map_or(0, |month| reservation.units[month]);
+            let bought = units.saturating_sub(u64::from(before));
+            if bought > 0 && reservation.amortized > 0 {
+                self.take(&reservation_upfront(&whole_month, bought, amortized))?;
             }
         }
         Ok(())
@@ -259,11 +285,17 @@ impl<'a> Books<'a> {
             self.once(Kind::Support, 0, total.per_mille(self.bill.support))?;
         }
         // Azure's exports hold neither tax nor credits, and the specialty cloud grants none.
+        let has_credits = matches!(self.bill.format, Format::AwsCur | Format::GcpBilling);
+        if has_credits && self.month.index < 6 {
+            self.once(Kind::Credit, 0, Amount::new(-self.bill.credit, 0))?;
+        }
+        if self.bill.format == Format::GcpBilling {
+            let mut total = Amount::ZERO;
+            self.by_account.iter().for_each(|amount| total.add(*amount));
+            return self.once(Kind::Tax, 0, total.per_mille(TAX));
+        }
         if self.bill.format != Format::AwsCur {
             return Ok(());
-        }
-        if self.month.index < 6 {
-            self.once(Kind::Credit, 0, Amount::new(-8000, 0))?;
         }
         if self.month.index == super::CORRECTED {
             self.once(Kind::Refund, 2, spent[2].per_mille(120).negative())?;
@@ -288,8 +320,6 @@ impl<'a> Books<'a> {
 
     fn take(&mut self, line: &Line) -> io::Result<()> {
         self.by_account[line.account].add(line.billed);
-        let team = line.owner.filter(|owner| !owner.is_capital).map_or("", |owner| owner.team);
-        self.teams.entry(team).or_default().add(line.effective);
         self.writer.write(line)
     }
 }

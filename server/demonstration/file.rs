@@ -16,17 +16,27 @@ pub struct File {
     pub bytes: Vec<u8>,
 }
 
-/// AWS delivers gzip and a manifest that names it; the others deliver gzip.
-pub(super) fn packed(bill: &Bill, month: BillingMonth, note: &str, csv: &[u8]) -> io::Result<Vec<File>> {
-    let name = match bill.provider {
-        "AWS" => format!("aster-cur-{month}{note}-00001.csv.gz"),
-        "Microsoft" => format!("azure-focus-{month}{note}.csv.gz"),
-        _ => format!("nordlicht-{month}{note}.csv.gz"),
-    };
-    let data = File { name, bytes: gzip(csv)? };
-    if bill.provider != "AWS" {
-        return Ok(vec![data]);
+/// AWS delivers gzip and a manifest that names it; the others deliver gzip. `contents` are the files of [`Bill::datasets`].
+pub(super) fn packed(
+    bill: &Bill,
+    month: BillingMonth,
+    note: &str,
+    contents: &[Vec<u8>],
+) -> io::Result<Vec<File>> {
+    let mut files = Vec::new();
+    for (dataset, content) in bill.datasets().iter().zip(contents) {
+        let name = match bill.provider {
+            "AWS" => format!("aster-cur-{month}{note}-00001.csv.gz"),
+            "Microsoft" => format!("azure-{dataset}-cost-{month}{note}.csv.gz"),
+            "Google Cloud" => format!("gcp-billing-export-{month}{note}.json.gz"),
+            _ => format!("nordlicht-{month}{note}.csv.gz"),
+        };
+        files.push(File { name, bytes: gzip(content)? });
     }
+    if bill.provider != "AWS" {
+        return Ok(files);
+    }
+    let (Some(data), Some(csv)) = (files.pop(), contents.first()) else { return Ok(files) };
     let compact = |month: BillingMonth| month.first_day().format("%Y%m%d").to_string();
     let (start, end) = (compact(month), compact(month.next()));
     let header = csv.split(|byte| *byte == b'\n').next().unwrap_or_default();

@@ -19,7 +19,13 @@ pub struct Mark {
     pub months: usize,
     /// Deliveries that are loaded, from the first.
     pub loaded: usize,
+    /// Which [`STORY`] its deliveries tell.
+    #[serde(default)]
+    pub story: u32,
 }
+
+/// Counted up with each change of what arrives: the rest of one story does not go on with that of another.
+pub const STORY: u32 = 1;
 
 /// What a folder holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +82,8 @@ mod tests {
         fs::create_dir(data_dir.join("originals")).unwrap();
         assert_eq!(Holds::of(&data_dir).unwrap(), Holds::SomethingElse);
         assert!(!Mark::is_in(&data_dir));
-        let mark = Mark { seed: 7, today: "2026-11-21".parse().unwrap(), months: 13, loaded: 3 };
+        let mark =
+            Mark { seed: 7, today: "2026-11-21".parse().unwrap(), months: 13, loaded: 3, story: STORY };
         mark.write(&data_dir).unwrap();
         assert_eq!(Holds::of(&data_dir).unwrap(), Holds::Demonstration(mark));
         assert!(Mark::is_in(&data_dir));

@@ -1,7 +1,7 @@
 //! The demonstration: thirteen months of an invented organization's bills, as the files that would arrive.
 //!
-//! Six teams train and serve on AWS (a CUR), Azure and a specialty cloud (FOCUS, the latter in euros). The
-//! months tell a story: growth, a move from A100 to H100 that leaves reservations unused, prices that change,
+//! Six teams train and serve on AWS (a CUR), Azure (actual and amortized cost), Google Cloud (its export to BigQuery) and a
+//! specialty cloud (FOCUS, in euros). The months tell a story: growth, a move from A100 to H100 that leaves reservations unused, prices that change,
 //! an idle cluster over a weekend, tags as people write them, a month that was corrected, a file that was
 //! damaged on the way, one that was no bill, and one that somebody must decide about. Beside the clouds stands a cluster
 //! of its own, whose months are bills like any others.
@@ -24,7 +24,7 @@ use chrono::{DateTime, Days, NaiveDate, TimeDelta, Utc};
 
 pub use cluster::{CLUSTER, ClusterNews, Happening};
 pub use file::File;
-pub use mark::{Holds, Mark};
+pub use mark::{Holds, Mark, STORY};
 
 use crate::allocation::Entry;
 use crate::generate::random::Random;
@@ -195,23 +195,27 @@ impl Delivery {
         if self.what == What::PriceSheet {
             return Ok(Package { files: vec![file::price_sheet(self.month)], sums: None, damaged: 0 });
         }
-        let mut csv = Vec::new();
-        let sums = Some(bill::write(self.bill, &self.of, &mut csv)?);
+        let (mut contents, sums) = bill::write(self.bill, &self.of)?;
         let mut damaged = 0;
         let note = match self.what {
             What::Final | What::PriceSheet => "",
             What::Provisional => "-provisional",
             What::Damaged => {
-                (csv, damaged) = file::with_decimal_commas(&csv)?;
+                for csv in &mut contents {
+                    (*csv, damaged) = file::with_decimal_commas(csv)?;
+                }
                 "-edited"
             }
             What::Partial => {
                 let (account, _) = self.bill.accounts[self.bill.accounts.len() - 1];
-                csv = file::without_account(&csv, account)?;
+                for csv in &mut contents {
+                    *csv = file::without_account(csv, account)?;
+                }
                 "-training-only"
             }
         };
-        let files = file::packed(self.bill, self.month, note, &csv)?;
+        let files = file::packed(self.bill, self.month, note, &contents)?;
+        let sums = Some(sums);
         Ok(Package { files, sums, damaged })
     }
 

@@ -1,11 +1,11 @@
-//! Who the demonstration's organization is: six teams, three clouds, what each team runs where, and how that
+//! Who the demonstration's organization is: six teams, four clouds, what each team runs where, and how that
 //! changes over thirteen months. Everything here is invented; machines and list prices are near real ones.
 
-use crate::generate::Format;
 use crate::generate::amount::Amount;
 use crate::generate::world::{
-    AWS, AWS_GOODS, AZURE, AZURE_GOODS, GOODS, Goods, Machine, Offer, SPECIALTY, machine,
+    AWS, AWS_GOODS, AZURE, AZURE_GOODS, GOODS, GOOGLE, Goods, Machine, Offer, SPECIALTY, machine,
 };
+use crate::generate::{Container, Dataset, Format};
 
 /// Months that the tables tell. The last one is still open.
 pub(super) const MONTHS: usize = 13;
@@ -108,7 +108,6 @@ pub(super) struct Bill {
     pub(super) billing_account: &'static str,
     /// Ids and names.
     pub(super) accounts: &'static [(&'static str, &'static str)],
-    /// A CUR has rows of an hour, a FOCUS export of a day.
     pub(super) format: Format,
     pub(super) works: &'static [Work],
     pub(super) stores: &'static [Store],
@@ -117,6 +116,28 @@ pub(super) struct Bill {
     pub(super) planned: [u8; MONTHS],
     /// Thousandths of the spend that support costs.
     pub(super) support: u64,
+    /// What is credited in each of the first six months.
+    pub(super) credit: i64,
+}
+
+impl Bill {
+    /// Hours of a row of usage: AWS and Google state hours, the others days.
+    pub(super) fn step(&self) -> usize {
+        if matches!(self.format, Format::AwsCur | Format::GcpBilling) { 1 } else { 24 }
+    }
+
+    /// What its files hold rows in.
+    pub(super) fn container(&self) -> Container {
+        if self.format == Format::GcpBilling { Container::Json } else { Container::Csv }
+    }
+
+    /// Its files of a month: Azure states each in two.
+    pub(super) fn datasets(&self) -> &'static [Dataset] {
+        match self.format {
+            Format::AzureUsage => &[Dataset::Actual, Dataset::Amortized],
+            _ => &[Dataset::Actual],
+        }
+    }
 }
 
 /// The name over every account.
@@ -139,6 +160,9 @@ static NC_H100: Machine = machine("Standard_NC40ads_H100_v5", "1", 40, 320, 69_8
 static NC_A100: Machine = machine("Standard_NC24ads_A100_v4", "1", 24, 220, 36_730, 0);
 static NV_A10: Machine = machine("Standard_NV12ads_A10_v5", "1/3", 12, 110, 9_080, 0);
 static D8S: Machine = machine("Standard_D8s_v5", "", 8, 32, 3_840, 0);
+static A3: Machine = machine("a3-highgpu-8g", "8", 208, 1872, 882_500, 0);
+static A2: Machine = machine("a2-highgpu-1g", "1", 12, 85, 36_735, 0);
+static G2: Machine = machine("g2-standard-48", "4", 48, 192, 40_000, 0);
 static H100_SXM: Machine = machine("8x H100 SXM", "8", 208, 1800, 199_200, 0);
 static A100_SXM: Machine = machine("8x A100 SXM 80GB", "8", 240, 1800, 103_200, 0);
 static B200_SXM: Machine = machine("8x B200 SXM6", "8", 208, 2900, 335_200, 0);
@@ -154,7 +178,7 @@ pub(super) fn list(machine: &Machine, month: usize) -> Amount {
     machine.list().per_mille(level)
 }
 
-pub(super) static BILLS: [Bill; 3] = [
+pub(super) static BILLS: [Bill; 4] = [
     Bill {
         provider: "AWS",
         offer: &AWS,
@@ -364,18 +388,19 @@ pub(super) static BILLS: [Bill; 3] = [
         }],
         planned: [0, 0, 0, 0, 0, 0, 2, 2, 3, 3, 3, 3, 3],
         support: 40,
+        credit: 8000,
     },
     Bill {
         provider: "Microsoft",
         offer: &AZURE,
         currency: "USD",
-        billing_account: "/providers/Microsoft.Billing/billingAccounts/8611537",
+        billing_account: "8611537e",
         accounts: &[
-            ("/subscriptions/1d0c7a5e-8b1f-4d1c-9a52-6f3f7e0b2a11", "sub-training"),
-            ("/subscriptions/5b7e20f4-17a6-4a0f-8f43-0c8a5a4be922", "sub-serving"),
-            ("/subscriptions/c2a9d6b3-62e0-49c5-b7d8-93f1d2c4e533", "sub-labs"),
+            ("1d0c7a5e-8b1f-4d1c-9a52-6f3f7e0b2a11", "sub-training"),
+            ("5b7e20f4-17a6-4a0f-8f43-0c8a5a4be922", "sub-serving"),
+            ("c2a9d6b3-62e0-49c5-b7d8-93f1d2c4e533", "sub-labs"),
         ],
-        format: Format::Focus,
+        format: Format::AzureUsage,
         works: &[
             Work {
                 team: LANGUAGE,
@@ -473,11 +498,73 @@ pub(super) static BILLS: [Bill; 3] = [
             machine: &ND_H100,
             account: 0,
             units: [0, 0, 2, 2, 3, 3, 4, 4, 4, 5, 5, 5, 5],
-            amortized: 0,
-            recurring: 580,
+            amortized: 180,
+            recurring: 400,
         }],
         planned: [0; MONTHS],
         support: 25,
+        credit: 0,
+    },
+    Bill {
+        provider: "Google Cloud",
+        offer: &GOOGLE,
+        currency: "USD",
+        billing_account: "01C9F2-7A4E18-B3D605",
+        accounts: &[("aster-serving", "serving"), ("aster-research", "research"), ("aster-data", "data")],
+        format: Format::GcpBilling,
+        works: &[
+            Work {
+                team: INFERENCE,
+                project: "embeddings",
+                series: "",
+                workload: "serving",
+                environment: "prod",
+                machine: &G2,
+                region: 1,
+                account: 0,
+                term: Term::OnDemand,
+                pattern: Pattern::Serving,
+                tagging: Tagging::ByMachine,
+                nodes: [1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2],
+            },
+            Work {
+                team: RESEARCH,
+                project: "scaling-laws",
+                series: "ablation",
+                workload: "training",
+                environment: "research",
+                machine: &A3,
+                region: 0,
+                account: 1,
+                term: Term::Planned,
+                pattern: Pattern::Training(850),
+                tagging: Tagging::ByMachine,
+                nodes: [0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1],
+            },
+            Work {
+                team: VISION,
+                project: "evaluation",
+                series: "eval",
+                workload: "batch",
+                environment: "dev",
+                machine: &A2,
+                region: 0,
+                account: 1,
+                term: Term::Spot,
+                pattern: Pattern::Nights,
+                tagging: Tagging::ByMachine,
+                nodes: [2; MONTHS],
+            },
+        ],
+        stores: &[
+            store(Some(RESEARCH), &GOODS[1], 1, 20_000, 45_000),
+            store(Some(INFERENCE), &GOODS[0], 0, 3_000, 8_000),
+            store(None, &GOODS[2], 2, 6_000, 14_000),
+        ],
+        reservations: &[],
+        planned: [0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1],
+        support: 0,
+        credit: 2500,
     },
     Bill {
         provider: "Nordlicht Cloud",
@@ -567,6 +654,7 @@ pub(super) static BILLS: [Bill; 3] = [
         reservations: &[],
         planned: [0; MONTHS],
         support: 0,
+        credit: 0,
     },
 ];
 

@@ -72,9 +72,7 @@ impl<'a> AzureUsage<'a> {
                 "GPUL-DEMO-BG7-PGB".to_owned(),
             ),
         };
-        output.accounts = (1..=output.accounts.len())
-            .map(|at| format!("9ec51cfd-5ca7-4d76-8101-{:012x}", 0xdd0a_4abc_5674_u64 + at as u64))
-            .collect();
+        output.make_accounts(|at| format!("9ec51cfd-5ca7-4d76-8101-{:012x}", 0xdd0a_4abc_5674_u64 + at));
         Ok(Self { output, dataset, agreement, columns, days, billing_account, billing_profile })
     }
 

@@ -99,7 +99,7 @@ impl<'a> GcpBilling<'a> {
             has_mark: false,
             empty_in_json: EmptyInJson::Omitted,
         })?;
-        output.accounts = (1..=output.accounts.len()).map(|at| format!("ml-project-{at:02}")).collect();
+        output.make_accounts(|at| format!("ml-project-{at:02}"));
         let first = month.first_day();
         // Summer time, without the days on which it changes.
         let behind_utc = if (4..=10).contains(&first.month()) { 7 } else { 8 };

@@ -162,6 +162,9 @@ pub struct Totals {
     pub list: Decimal,
     /// Metered accelerator-hours by the model's name (`H100`), to twelve places.
     pub accelerator_hours: BTreeMap<&'static str, Decimal>,
+    /// Effective cost by the tag `team` as it is spelled, empty without one: of the demonstration's bills alone.
+    #[serde(skip)]
+    pub teams: BTreeMap<&'static str, Decimal>,
 }
 
 impl Plan {

@@ -40,7 +40,9 @@ pub(crate) struct Output<'a> {
     pub(crate) provider: String,
     pub(crate) currency: String,
     pub(crate) billing_account: String,
+    /// As long as nobody gave others, made up by the rules of AWS.
     pub(crate) accounts: Vec<String>,
+    are_accounts_given: bool,
     pub(crate) account_names: Vec<String>,
     pub(crate) billing_account_name: String,
     pub(crate) invoice_id: String,
@@ -53,6 +55,8 @@ pub(crate) struct Output<'a> {
     list: Amount,
     /// Quantity of each machine, in hours.
     hours: BTreeMap<&'static str, Amount>,
+    /// Effective cost by the tag `team`, where somebody asks.
+    teams: Option<BTreeMap<&'static str, Amount>>,
 }
 
 /// The files that rows are written to, one after the other.
@@ -94,6 +98,7 @@ impl<'a> Output<'a> {
             currency: plan.currency.as_str().to_owned(),
             billing_account: plan.billing_account.clone(),
             accounts: (0..ACCOUNTS).map(|at| sub_account(&plan.billing_account, at)).collect(),
+            are_accounts_given: false,
             account_names: (0..ACCOUNTS).map(|at| format!("account-{}", at + 1)).collect(),
             billing_account_name: "Demonstration Organization".to_owned(),
             invoice_id: plan.invoice_id.clone().unwrap_or_default(),
@@ -109,15 +114,25 @@ impl<'a> Output<'a> {
             effective: Amount::ZERO,
             list: Amount::ZERO,
             hours: BTreeMap::new(),
+            teams: None,
         })
     }
 
-    /// Gives the accounts other ids and names.
-    pub(crate) fn with_accounts(mut self, name: &str, accounts: &[(&str, &str)]) -> Self {
+    /// Gives the accounts other ids and names, and sums up what each team costs.
+    pub(crate) fn of_teams(mut self, name: &str, accounts: &[(&str, &str)]) -> Self {
+        self.teams = Some(BTreeMap::new());
+        self.are_accounts_given = true;
         name.clone_into(&mut self.billing_account_name);
         self.accounts = accounts.iter().map(|(id, _)| (*id).to_owned()).collect();
         self.account_names = accounts.iter().map(|(_, name)| (*name).to_owned()).collect();
         self
+    }
+
+    /// Makes up the ids of accounts by another rule, from 1 on, unless they were given.
+    pub(crate) fn make_accounts(&mut self, id: impl Fn(u64) -> String) {
+        if !self.are_accounts_given {
+            self.accounts = (1..=self.accounts.len() as u64).map(id).collect();
+        }
     }
 
     /// Opens the first file.
@@ -139,6 +154,10 @@ impl<'a> Output<'a> {
         self.billed.add(billed);
         self.effective.add(effective);
         self.list.add(list);
+        if let Some(teams) = &mut self.teams {
+            let owner = line.owner.filter(|owner| line.kind.is_usage() && !owner.is_capital);
+            teams.entry(owner.map_or("", |owner| owner.team)).or_default().add(effective);
+        }
         let counts = counts && line.kind.runs();
         if let Some(machine) = line.machine.filter(|machine| counts && !machine.accelerators.is_empty()) {
             self.hours.entry(machine.name).or_default().add(line.quantity);
@@ -182,6 +201,7 @@ impl<'a> Output<'a> {
             effective: self.effective.to_decimal(),
             list: self.list.to_decimal(),
             accelerator_hours: part_hours.into_iter().map(|(model, parts)| (model, exact(parts))).collect(),
+            teams: self.teams.into_iter().flatten().map(|(team, cost)| (team, cost.to_decimal())).collect(),
         })
     }
 }

@@ -110,7 +110,7 @@ pub(crate) static AZURE: Offer = Offer {
     machine_id: "vm-gpu-",
 };
 
-static GOOGLE: Offer = Offer {
+pub(crate) static GOOGLE: Offer = Offer {
     provider: "Google Cloud",
     service: "Compute Engine",
     accelerated: &[

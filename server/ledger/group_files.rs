@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::billing::Manifest;
 
@@ -90,8 +91,9 @@ fn follow(
     let matched = parsed.matching(&names);
     let mut sources = Vec::new();
     let mut absent = Vec::new();
+    let columns: Arc<[String]> = parsed.columns.clone().into();
     for ((key, rows), found) in parsed.files.iter().zip(&parsed.rows).zip(&matched) {
-        let stated = Stated { rows: *rows, statement: parsed.statement };
+        let stated = Stated { rows: *rows, statement: parsed.statement, columns: Arc::clone(&columns) };
         let on_disk = || match look_in {
             LookIn::Given => None,
             LookIn::Folders => find_beside(&manifest.path, key),

@@ -260,6 +260,7 @@ impl ReadTask {
             if file_no + 1 == self.sources.len() {
                 reader.check_rejected().map_err(|error| ended(source, error))?;
             }
+            remarks.extend(lacks_columns(source, &export.columns().names));
             remarks.extend(export.remarks().iter().map(ToString::to_string));
             if export.accumulation() == Accumulation::Slice && slice.is_none() {
                 slice = Some(slice_of(export.format().name(), &source.name));
@@ -296,6 +297,25 @@ fn check_rows(source: &Source, rows: u64) -> Result<(), LoadError> {
         )),
         _ => Ok(()),
     }
+}
+
+/// Columns that a remark names.
+const NAMED: usize = 5;
+
+/// Says where a file lacks columns that its manifest lists. It is no reason to refuse it: AWS' own manifests differ from their
+/// files.
+fn lacks_columns(source: &Source, names: &[String]) -> Option<String> {
+    let missing = billing::missing_columns(&source.stated.columns, names);
+    let more = match missing.len() {
+        0 => return None,
+        many if many > NAMED => format!(" and {} more", many - NAMED),
+        _ => String::new(),
+    };
+    let first = missing[..missing.len().min(NAMED)].join(", ");
+    Some(format!(
+        "{} lacks columns that its manifest lists ({first}{more}): expected the files of one run of the export",
+        source.name
+    ))
 }
 
 /// For the files of a delivery, with nothing read yet.

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::original::Sha256;
 use super::read::Reading;
@@ -30,10 +31,12 @@ pub struct Kept {
 }
 
 /// What is known of a file beforehand: by its manifest, and which costs its rows state.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Stated {
     pub rows: Option<u64>,
     pub statement: Option<Statement>,
+    /// None where nothing is known of them.
+    pub columns: Arc<[String]>,
 }
 
 impl Source {

@@ -87,7 +87,7 @@ pub struct Loss {
     resources: Lost,
     /// Machines that are not there yet.
     new_resources: i64,
-    /// Costs that would fall by more than the limit.
+    /// Costs that would fall by more than the limit, or that it does not state.
     costs: Vec<CostLoss>,
     /// Largest first.
     by_service: Vec<ServiceLoss>,
@@ -106,7 +106,8 @@ struct CostLoss {
     kind: &'static str,
     currency: String,
     before: Decimal,
-    after: Decimal,
+    /// `None` where the delivery does not state this cost.
+    after: Option<Decimal>,
 }
 
 /// A service and what it was billed, now and afterwards.
@@ -290,7 +291,7 @@ async fn replaced(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec<(
     Ok(found)
 }
 
-/// Costs that would fall by more than the limit, from the totals of the deliveries.
+/// Costs that would fall by more than the limit or would be stated no more, from the totals of the deliveries.
 async fn costs(
     db: &mut PgConnection,
     before: &Held,
@@ -306,19 +307,25 @@ async fn costs(
     )
     .fetch_all(&mut *db)
     .await?;
-    let both = both_state(db, before, after).await?;
+    let [stated_before, stated_after] = [stating(&mut *db, before).await?, stating(&mut *db, after).await?];
     let mut costs = Vec::new();
     for row in rows {
         let billed = ("billed", row.billed_before, row.billed_after);
         let effective = ("effective", row.effective_before, row.effective_after);
-        let is_same = both.billed && (billed.1, billed.2) == (effective.1, effective.2);
-        let compared = [both.billed.then_some(billed), (both.effective && !is_same).then_some(effective)];
-        for (kind, before, after) in compared.into_iter().flatten() {
+        let is_same = stated_before.billed && (billed.1, billed.2) == (effective.1, effective.2);
+        let compared = [
+            stated_before.billed.then_some((billed, stated_after.billed)),
+            (stated_before.effective && !is_same).then_some((effective, stated_after.effective)),
+        ];
+        for ((kind, before, after), is_stated) in compared.into_iter().flatten() {
             let lost = before - after;
-            if !before.is_negative()
+            let falls = !before.is_negative()
                 && !lost.is_negative()
-                && limits.are_exceeded(Measure::Cost, lost, before)
-            {
+                && limits.are_exceeded(Measure::Cost, lost, before);
+            // What stands there instead is the other cost, whichever of the two is larger.
+            let is_gone = !is_stated && !lost.is_zero();
+            if falls || is_gone {
+                let after = is_stated.then_some(after);
                 costs.push(CostLoss { kind, currency: row.currency.clone(), before, after });
             }
         }
@@ -326,17 +333,16 @@ async fn costs(
     Ok(costs)
 }
 
-/// Which costs two sides state.
+/// Which costs a side states.
 struct Stating {
     billed: bool,
     effective: bool,
 }
 
-/// The costs that both sides state: files may state what was billed or what is effective. Where they have none in common,
-/// both are compared, so that nothing is lost unseen.
-async fn both_state(db: &mut PgConnection, before: &Held, after: &Held) -> sqlx::Result<Stating> {
-    let deliveries = [before.deliveries.as_slice(), after.deliveries.as_slice()].concat();
-    let both = sqlx::query_as!(
+/// The costs that all of these deliveries state: files may state what was billed or what is effective. A cost that a side
+/// does not state loses nothing.
+async fn stating(db: &mut PgConnection, held: &Held) -> sqlx::Result<Stating> {
+    sqlx::query_as!(
         Stating,
         r#"select coalesce(bool_and(billed), true) as "billed!", coalesce(bool_and(effective), true) as "effective!"
            from (
@@ -346,12 +352,10 @@ async fn both_state(db: &mut PgConnection, before: &Held, after: &Held) -> sqlx:
                where delivery_id = any($1)
                group by delivery_id
            ) by_delivery"#,
-        &deliveries,
+        &held.deliveries,
     )
     .fetch_one(db)
-    .await?;
-    let are_disjoint = !both.billed && !both.effective;
-    Ok(Stating { billed: both.billed || are_disjoint, effective: both.effective || are_disjoint })
+    .await
 }
 
 async fn look_closer(
@@ -445,6 +449,12 @@ impl Loss {
             .costs
             .iter()
             .map(|CostLoss { kind, currency, before, after }| {
+                let Some(after) = after else {
+                    let before = written(*before, 2);
+                    return format!(
+                        "the {kind} cost of {before} {currency}, which this import does not state"
+                    );
+                };
                 let share = percent(*before - *after, *before);
                 format!(
                     "{share}% of the {kind} cost ({} to {} {currency})",

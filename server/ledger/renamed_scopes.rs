@@ -1,6 +1,9 @@
 //! Scopes that were loaded under another name: the canonical form of an account or a provider became more exact since, so
 //! that the same month arrives under a new one and would count beside what is there.
 //!
+//! So it is with an Azure subscription: a file that lacks the billing account has the subscription for one, and states what a
+//! file of the billing account states, too.
+//!
 //! A delivery that meets such a scope states it, too, as empty. Everything else follows: where it lacks what is active there it
 //! asks; replacing takes the place of the old scope, adding counts both, and undo brings it back.
 
@@ -11,7 +14,7 @@ use crate::period::BillingMonth;
 
 use super::Scope;
 
-/// A scope that was loaded under a former name, and what the delivery calls it.
+/// A scope that was loaded under a former or narrower name, and what the delivery calls it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Formerly {
     pub name: Scope,
@@ -23,16 +26,24 @@ pub(super) struct Formerly {
 pub(super) async fn state_as_empty(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec<Formerly>> {
     let rows = sqlx::query!(
         "with own as (
-               select s.scope_id, s.provider, s.billing_account, s.billing_month, ds.charges
+               select s.scope_id, s.provider, s.billing_account, s.billing_month, ds.charges, ds.sub_accounts
                from delivery_scopes ds
                join scopes s using (scope_id)
                join deliveries d using (delivery_id)
                where ds.delivery_id = $1 and d.status in ('loading', 'waiting')
            )
            select s.scope_id, s.provider, s.billing_account, s.billing_month,
-               own.scope_id as own_id, own.provider as own_provider, own.billing_account as own_account
+               own.scope_id as own_id, own.provider as own_provider, own.billing_account as own_account,
+               s.billing_account = any(own.sub_accounts) or own.billing_account = any(held.sub_accounts) as is_within
            from own
            join scopes s on s.billing_month = own.billing_month and s.scope_id <> own.scope_id
+           cross join lateral (
+               select array_agg(distinct sub_account) as sub_accounts
+               from delivery_scopes there
+               join deliveries d on d.delivery_id = there.delivery_id
+               cross join unnest(there.sub_accounts) sub_account
+               where there.scope_id = s.scope_id and d.status = 'loaded'
+           ) held
            where own.charges > 0
              and s.scope_id not in (select scope_id from own where charges > 0)
              and exists (
@@ -51,7 +62,8 @@ pub(super) async fn state_as_empty(db: &mut PgConnection, delivery_id: i64) -> s
         let month = BillingMonth::of(row.billing_month);
         let name = Scope { provider: row.provider, billing_account: row.billing_account, month };
         let now = Scope { provider: row.own_provider, billing_account: row.own_account, month };
-        if !is_former_name(&name, &now) {
+        let is_subscription = row.is_within.unwrap_or_default() && is_of_subscriptions(&name, &now);
+        if !is_subscription && !is_former_name(&name, &now) {
             continue;
         }
         sqlx::query!(
@@ -82,6 +94,15 @@ pub(super) fn is_former_name(stored: &Scope, now: &Scope) -> bool {
         || account == now.billing_account
         || is_part(&account, &now.billing_account)
 }
+
+/// Whether one of two scopes may be a subscription of the other's account: Azure alone has files of a subscription that do
+/// not name who pays for it.
+fn is_of_subscriptions(stored: &Scope, now: &Scope) -> bool {
+    [stored, now].iter().all(|scope| scope.provider == AZURE)
+}
+
+/// As [`canonical_provider`] has it.
+const AZURE: &str = "Microsoft";
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,7 @@
 //! proposed or rejected, is absent, cannot be converted, or stayed provisional. Each goes away when it is done.
 
 use crate::changes::{self, Document as _, Kind};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, NaiveDate, Utc};
 use serde::Serialize;
@@ -96,8 +96,15 @@ pub(super) async fn attention(
     found.extend(without_rate(exchange::missing(db, reporting_currency).await?));
     found.extend(differing(db, answers, period).await?);
     found.extend(budgets(db, answers).await?);
-    let of_others: Vec<Completeness> =
-        completeness.iter().filter(|scope| !is_due(scope, &of_clusters)).cloned().collect();
+    let invoiced = with_invoice(db).await?;
+    let has_invoice = |scope: &Completeness| {
+        invoiced.contains(&(scope.provider.clone(), scope.billing_account.clone(), scope.month))
+    };
+    let of_others: Vec<Completeness> = completeness
+        .iter()
+        .filter(|scope| !is_due(scope, &of_clusters) && !has_invoice(scope))
+        .cloned()
+        .collect();
     found.extend(provisional(period.last().previous(), &of_others));
     Ok(found)
 }
@@ -331,6 +338,17 @@ fn without_rate(missing: Vec<Missing>) -> impl Iterator<Item = Attention> {
         months_of.entry(currency).or_default().push(month);
     }
     months_of.into_iter().map(|(currency, months)| Attention::WithoutRate { currency, months })
+}
+
+/// Accounts and months whose invoice somebody entered. Some exports, as Google's, never name it.
+async fn with_invoice(db: &mut PgConnection) -> sqlx::Result<BTreeSet<(String, String, BillingMonth)>> {
+    let rows = sqlx::query!(
+        "select distinct s.provider, s.billing_account, s.billing_month from invoices join scopes s using (scope_id)"
+    )
+    .fetch_all(db)
+    .await?;
+    let scopes = rows.into_iter();
+    Ok(scopes.map(|row| (row.provider, row.billing_account, BillingMonth::of(row.billing_month))).collect())
 }
 
 /// What is provisional in the months before this one.

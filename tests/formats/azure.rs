@@ -273,10 +273,12 @@ fn headers_gone_wrong_are_refused_or_noted() {
         let expected = format!("Azure cost and usage details without the column {missing}");
         assert!(refusal.contains(&expected), "{refusal}");
     }
-    let twice = export(&[("cost", "1")]);
+    let refusal = read_text(export(&[("cost", "1")])).err().unwrap().to_string();
+    assert!(refusal.contains("Azure cost and usage details with the column cost twice"), "{refusal}");
+    let twice = export(&[("unitprice", "1")]);
     let export = billing::open("bill.csv", Cursor::new(twice), None).unwrap();
     let notes = export.columns().notes.join("; ");
-    assert!(notes.contains("column names that occur twice; the first is read: cost"), "{notes}");
+    assert!(notes.contains("column names that occur twice; the first is read: unitprice"), "{notes}");
     assert_eq!(read(export).unwrap().billed(), "652.8".parse().unwrap());
     let none = read_text(self::export(&[]).replace("BillingCurrency", "Other")).unwrap();
     assert_eq!(none.charges[0].key.currency, "XXX", "amounts without a currency are added to no other");

@@ -10,6 +10,8 @@ use gpuledger::money::Decimal;
 mod anything;
 mod azure;
 mod bad_input;
+mod damaged;
+mod damaged_parquet;
 mod focus_publishers;
 mod golden;
 mod google;

@@ -328,6 +328,7 @@ fn sums(plan: &Plan, rows: &[Cells]) -> Totals {
         effective,
         list: listed,
         accelerator_hours: hours(plan, rows),
+        teams: BTreeMap::new(),
     }
 }
 

@@ -93,6 +93,7 @@ fn sums_of_cur(rows: &[Row]) -> Totals {
         effective: rows.iter().map(amortized).sum(),
         list: rows.iter().map(|row| number(row, "pricing/publicOnDemandCost")).sum(),
         accelerator_hours: hours(parts),
+        teams: BTreeMap::new(),
     }
 }
 
@@ -125,6 +126,7 @@ fn sums_of_focus(rows: &[Row]) -> Totals {
         effective: sum("EffectiveCost"),
         list: sum("ListCost"),
         accelerator_hours: hours(parts),
+        teams: BTreeMap::new(),
     }
 }
 
@@ -373,7 +375,7 @@ mod demonstration {
     use std::io::Read as _;
 
     use flate2::read::GzDecoder;
-    use gpuledger::demonstration::{Delivery, Demonstration, What};
+    use gpuledger::demonstration::{Delivery, Demonstration, File, What};
 
     use super::*;
 
@@ -381,11 +383,86 @@ mod demonstration {
         Demonstration::new(1, "2026-11-04".parse().unwrap())
     }
 
-    fn csv_of(delivery: &Delivery) -> Vec<u8> {
+    /// The unpacked files of a delivery, without a manifest.
+    fn files_of(delivery: &Delivery) -> Vec<Vec<u8>> {
+        let unpacked = |file: &File| {
+            let mut content = Vec::new();
+            GzDecoder::new(&*file.bytes).read_to_end(&mut content).unwrap();
+            content
+        };
         let package = delivery.package().unwrap();
-        let mut csv = Vec::new();
-        GzDecoder::new(&*package.files.last().unwrap().bytes).read_to_end(&mut csv).unwrap();
-        csv
+        package.files.iter().filter(|file| file.name.ends_with(".gz")).map(unpacked).collect()
+    }
+
+    fn csv_of(delivery: &Delivery) -> Vec<u8> {
+        files_of(delivery).pop().unwrap()
+    }
+
+    /// What the two files of an Azure month sum to, and by team.
+    fn sums_of_azure(actual: &[Row], amortized: &[Row]) -> (Totals, BTreeMap<String, Decimal>) {
+        let mut parts = BTreeMap::new();
+        let mut teams = BTreeMap::new();
+        for row in amortized {
+            let details: serde_json::Value = serde_json::from_str(&row["additionalInfo"]).unwrap_or_default();
+            let machine = details["ServiceType"].as_str().unwrap_or_default();
+            if let Some(instance) =
+                find_instance("Microsoft", machine).filter(|_| &row["chargeType"] == "Usage")
+            {
+                *parts.entry(instance.model.name).or_insert(Decimal::ZERO) +=
+                    number(row, "quantity").times(instance.accelerators.parts());
+            }
+            let tags: HashMap<String, String> = serde_json::from_str(&row["tags"]).unwrap_or_default();
+            *teams.entry(tags.get("team").cloned().unwrap_or_default()).or_insert(Decimal::ZERO) +=
+                number(row, "costInBillingCurrency");
+        }
+        let sum = |rows: &[Row]| rows.iter().map(|row| number(row, "costInBillingCurrency")).sum();
+        let totals = Totals {
+            files: 2,
+            rows: (actual.len() + amortized.len()) as u64,
+            billed: sum(actual),
+            effective: sum(amortized),
+            list: Decimal::ZERO,
+            accelerator_hours: hours(parts),
+            teams: BTreeMap::new(),
+        };
+        (totals, teams)
+    }
+
+    /// The same of a month of Google Cloud, of which the cost of a row is what is left of it behind its credits.
+    fn sums_of_google(lines: &str) -> (Totals, BTreeMap<String, Decimal>) {
+        let number = |value: &serde_json::Value| -> Decimal { value.to_string().parse().unwrap() };
+        let mut accelerator_hours = BTreeMap::new();
+        let mut teams = BTreeMap::new();
+        let (mut rows, mut billed) = (0, Decimal::ZERO);
+        for line in lines.lines() {
+            let row: serde_json::Value = serde_json::from_str(line).unwrap();
+            let credits = row["credits"].as_array().into_iter().flatten();
+            let net = number(&row["cost"]) + credits.map(|credit| number(&credit["amount"])).sum();
+            rows += 1;
+            billed += net;
+            let mut labels = row["labels"].as_array().into_iter().flatten();
+            let team = labels.find(|label| label["key"] == "team");
+            let team = team.map_or(String::new(), |label| label["value"].as_str().unwrap().to_owned());
+            *teams.entry(team).or_insert(Decimal::ZERO) += net;
+            let sku = row["sku"]["description"].as_str().unwrap();
+            let model = ["H100", "A100", "L4"].into_iter().find(|model| {
+                sku.contains("GPU running") && !sku.contains("Commitment") && sku.contains(model)
+            });
+            if let Some(model) = model {
+                *accelerator_hours.entry(model).or_insert(Decimal::ZERO) +=
+                    number(&row["usage"]["amount_in_pricing_units"]);
+            }
+        }
+        let totals = Totals {
+            files: 1,
+            rows,
+            billed,
+            effective: billed,
+            list: Decimal::ZERO,
+            accelerator_hours,
+            teams: BTreeMap::new(),
+        };
+        (totals, teams)
     }
 
     fn rows_of(provider: &str, month: &str, what: What) -> Vec<Row> {
@@ -425,7 +502,7 @@ mod demonstration {
             assert!(deliveries.iter().all(|delivery| delivery.at.date_naive() <= today.parse().unwrap()));
             assert!(deliveries.is_sorted_by_key(|delivery| delivery.at), "{today}");
             let counting = deliveries.iter().filter(|delivery| delivery.counts()).count();
-            assert_eq!(counting, 39, "each provider's month counts once, {today}");
+            assert_eq!(counting, 52, "each provider's month counts once, {today}");
         }
         let yesterday = Demonstration::new(1, "2026-11-01".parse().unwrap()).months().1;
         assert_eq!(yesterday.to_string(), "2026-10");
@@ -435,17 +512,21 @@ mod demonstration {
     fn its_files_sum_to_what_it_says() {
         for delivery in demonstration().last(2).deliveries().iter().filter(|delivery| delivery.counts()) {
             let sums = delivery.package().unwrap().sums.unwrap();
-            let rows = rows(&csv_of(delivery));
-            let found = if delivery.provider == "AWS" { sums_of_cur(&rows) } else { sums_of_focus(&rows) };
+            let files = files_of(delivery);
+            let (found, mut teams) = match delivery.provider {
+                "Microsoft" => sums_of_azure(&rows(&files[0]), &rows(&files[1])),
+                "Google Cloud" => sums_of_google(std::str::from_utf8(&files[0]).unwrap()),
+                "AWS" => (sums_of_cur(&rows(&files[0])), BTreeMap::new()),
+                _ => (sums_of_focus(&rows(&files[0])), BTreeMap::new()),
+            };
             assert_eq!((found.rows, found.billed, found.effective), (sums.rows, sums.billed, sums.effective));
-            assert_eq!(found.accelerator_hours, sums.accelerator_hours);
-            let mut teams: BTreeMap<String, Decimal> = BTreeMap::new();
-            for row in &rows {
+            assert_eq!(found.accelerator_hours, sums.accelerator_hours, "{}", delivery.provider);
+            for row in if teams.is_empty() { rows(&files[0]) } else { Vec::new() } {
                 let (team, cost) = if delivery.provider == "AWS" {
-                    (row["resourceTags/user:team"].to_owned(), amortized(row))
+                    (row["resourceTags/user:team"].to_owned(), amortized(&row))
                 } else {
                     let tags: HashMap<String, String> = serde_json::from_str(&row["Tags"]).unwrap();
-                    (tags.get("team").cloned().unwrap_or_default(), number(row, "EffectiveCost"))
+                    (tags.get("team").cloned().unwrap_or_default(), number(&row, "EffectiveCost"))
                 };
                 *teams.entry(team).or_insert(Decimal::ZERO) += cost;
             }
@@ -500,14 +581,12 @@ mod demonstration {
         assert_eq!(added, ["EdpDiscount", "Fee", "Refund", "Tax"]);
         for provider in ["AWS", "Microsoft", "Nordlicht Cloud"] {
             let open = rows_of(provider, "2026-11", What::Provisional);
-            let (invoice, start) = match provider {
-                "AWS" => ("bill/InvoiceId", "lineItem/UsageStartDate"),
-                _ => ("InvoiceId", "ChargePeriodStart"),
+            let (invoice, start, end) = match provider {
+                "AWS" => ("bill/InvoiceId", "lineItem/UsageStartDate", "2026-11-04"),
+                "Microsoft" => ("invoiceId", "date", "11/04/2026"),
+                _ => ("InvoiceId", "ChargePeriodStart", "2026-11-04"),
             };
-            assert!(
-                open.iter().all(|row| row[invoice].is_empty() && &row[start] < "2026-11-04"),
-                "{provider}"
-            );
+            assert!(open.iter().all(|row| row[invoice].is_empty() && &row[start] < end), "{provider}");
         }
     }
 
@@ -521,7 +600,7 @@ mod demonstration {
             deliveries.iter().find(is).unwrap().package().unwrap().sums.unwrap()
         };
         let mut all = Decimal::ZERO;
-        for provider in ["AWS", "Microsoft", "Nordlicht Cloud"] {
+        for provider in ["AWS", "Microsoft", "Google Cloud", "Nordlicht Cloud"] {
             let sums = package(provider);
             let hours: Decimal = sums.accelerator_hours.values().copied().sum();
             let rate = sums.effective.divide(hours, 2).unwrap();

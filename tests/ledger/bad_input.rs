@@ -3,11 +3,12 @@
 
 use std::path::Path;
 
-use gpuledger::ledger::{Report, Status};
+use gpuledger::ledger::{Report, Status, WhenUnsure};
+use parquet::basic::Compression;
 use sqlx::PgPool;
 
 use crate::support::files::{gzip, zipped};
-use crate::support::{Focus, TestLedger, gpuledger};
+use crate::support::{Focus, TestLedger, containers, gpuledger};
 
 fn month() -> Vec<u8> {
     (1..=28)
@@ -45,6 +46,109 @@ async fn a_file_that_is_no_bill_is_refused_with_a_reason(db: PgPool) {
         let message = report.message.clone().unwrap_or_default();
         assert_eq!(report.status, Status::Refused, "{name}: {report:?}");
         assert!(message.contains(word) && message.contains(name), "{name}: {message}");
+    }
+    assert_untouched(&ledger).await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn file_without_columns_that_its_manifest_lists_is_loaded_and_the_import_says_so(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let manifest = r#"{"assemblyId": "a", "reportKeys": ["p/1.csv"],
+        "columns": ["BilledCost", "billing_account_id", {"category": "x", "name": "Discounts"}, {"name": "InvoiceId"}]}"#;
+    let named = ledger.file("manifest.json", manifest);
+    ledger.file("1.csv", month());
+    let report = ledger.import(&[named], None, WhenUnsure::Wait).await.remove(0);
+    assert_eq!((report.status, report.charges), (Status::Loaded, 28), "{report:?}");
+    let notes: Vec<Vec<String>> =
+        sqlx::query_scalar("select notes from deliveries").fetch_all(&ledger.db).await.unwrap();
+    let said = notes.concat().join("; ");
+    assert!(
+        said.contains("1.csv lacks columns that its manifest lists (x/Discounts, InvoiceId): expected"),
+        "{said}"
+    );
+}
+
+/// A month of these rows that breaks off behind many of them, whatever it comes in.
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn file_that_breaks_off_in_the_middle_leaves_nothing_behind(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let text = month();
+    let rows = text.iter().filter(|byte| **byte == b'\n').count() - 1;
+    let objects = containers::objects(&text).unwrap();
+    let many: Vec<_> = objects.iter().cycle().take(rows * 200).cloned().collect();
+    let parquet = containers::parquet(&many, Compression::SNAPPY);
+    let cost = objects[0].keys().position(|name| name == "BilledCost").unwrap();
+    let list = containers::list(&many);
+    let lines = containers::lines(&many);
+    let half = many.len().div_ceil(3) + 1;
+    let cases: [(&str, Vec<u8>, String); 5] = [
+        (
+            "damaged.parquet",
+            containers::with_damaged_second_group(parquet.clone(), cost),
+            format!("row {half}, column BilledCost: found "),
+        ),
+        ("cut.parquet", parquet[..parquet.len() / 2].to_vec(), "without its end: it was cut off".to_owned()),
+        (
+            "cut.json",
+            list.as_bytes()[..list.len() - 300].to_vec(),
+            format!("row {}: found the end", many.len()),
+        ),
+        (
+            "cut.jsonl",
+            lines.as_bytes()[..lines.len() - 300].to_vec(),
+            format!("row {}: found the end", many.len()),
+        ),
+        ("cut.csv.gz", gzip(&text)[..300].to_vec(), "row ".to_owned()),
+    ];
+    for (name, content, found) in cases {
+        let report = ledger.deliver(name, content).await;
+        let said = report.message.clone().unwrap_or_default();
+        assert_eq!(report.status, Status::Refused, "{name}: {report:?}");
+        assert!(said.starts_with(&format!("{name}: ")) && said.contains(&found), "{name}: {said}");
+        assert!(said.contains("; expected "), "{name}: {said}");
+    }
+    assert_untouched(&ledger).await;
+}
+
+/// Of the files of a manifest one is missing, or none of the kind, or of other columns: the others are not loaded either.
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn manifest_whose_files_are_not_all_there_or_not_all_bills_loads_none(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let text = String::from_utf8(month()).unwrap();
+    let manifest = r#"{"assemblyId": "a", "columns": [], "reportKeys": ["p/1.csv", "p/2.csv"]}"#;
+    let azure = r#"{"manifestVersion": "2024-04-01", "blobs": [{"blobName": "p/1.csv", "dataRowCount": 28},
+        {"blobName": "p/2.csv", "dataRowCount": 29}]}"#;
+    for (folder, manifest, second, expected) in [
+        ("absent", manifest, None, "the manifest names 2 files and 1 of them are not here: p/2.csv"),
+        (
+            "without-a-column",
+            manifest,
+            Some(text.replace("BilledCost", "Renamed")),
+            "2.csv: found FOCUS cost and usage without the column BilledCost",
+        ),
+        (
+            "no-bill",
+            manifest,
+            Some("name,color\nrose,red\n".to_owned()),
+            "2.csv: found columns of no billing export",
+        ),
+        (
+            "cut",
+            manifest,
+            Some(text[..text.rfind(",USD").unwrap()].to_owned()),
+            "2.csv: row 28: found the end of the file after",
+        ),
+        ("other-rows", azure, Some(text.clone()), "2.csv: found 28 rows, where the manifest counts 29"),
+    ] {
+        let named = ledger.file(&format!("{folder}/manifest.json"), manifest);
+        ledger.file(&format!("{folder}/1.csv"), &text);
+        if let Some(second) = second {
+            ledger.file(&format!("{folder}/2.csv"), second);
+        }
+        let report = ledger.import(&[named], None, WhenUnsure::Wait).await.remove(0);
+        let said = report.message.clone().unwrap_or_default();
+        assert_eq!(report.status, Status::Refused, "{folder}: {report:?}");
+        assert!(said.contains(expected), "{folder}: {said}");
     }
     assert_untouched(&ledger).await;
 }
@@ -207,7 +311,7 @@ async fn the_rejected_rows_of_a_delivery_of_several_files_are_counted_together(d
         ledger.file("m.json", r#"{"assemblyId":"a","columns":[],"reportKeys":["p/1.csv","p/2.csv"]}"#);
     ledger.file("1.csv", wrong_everywhere(10, 1000));
     ledger.file("2.csv", wrong_everywhere(10_000, 0));
-    let report = ledger.import(&[manifest], None, gpuledger::ledger::WhenUnsure::Wait).await.pop().unwrap();
+    let report = ledger.import(&[manifest], None, WhenUnsure::Wait).await.pop().unwrap();
     assert_eq!((report.status, report.rows_read, report.rejected), (Status::Refused, 11_010, 10_010));
     let files: Vec<&str> = report.rejections.iter().map(|it| it.file.rsplit('/').next().unwrap()).collect();
     assert_eq!(files, [["1.csv"; 10], ["2.csv"; 10]].concat());

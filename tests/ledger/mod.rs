@@ -10,6 +10,7 @@ mod deliveries;
 mod faults;
 mod google;
 mod halves;
+mod one_month;
 mod oracle;
 mod originals;
 mod own_tables;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use parquet::basic::{Compression, ConvertedType, Repetition, Type as PhysicalType};
 use parquet::data_type::{ByteArray, ByteArrayType};
+use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
@@ -48,8 +49,13 @@ pub fn omitted(objects: &[Map<String, Value>]) -> String {
 
 /// All cells as texts, in three row groups.
 pub fn parquet(objects: &[Map<String, Value>], compression: Compression) -> Vec<u8> {
-    let names: Vec<&String> = objects[0].keys().collect();
-    let text = |name: &&String| {
+    let names: Vec<String> = objects[0].keys().cloned().collect();
+    parquet_of(&names, objects, compression)
+}
+
+/// The same of these columns, also where there is no row.
+pub fn parquet_of(names: &[String], objects: &[Map<String, Value>], compression: Compression) -> Vec<u8> {
+    let text = |name: &String| {
         let field = Type::primitive_type_builder(name, PhysicalType::BYTE_ARRAY)
             .with_repetition(Repetition::OPTIONAL)
             .with_converted_type(ConvertedType::UTF8);
@@ -59,10 +65,10 @@ pub fn parquet(objects: &[Map<String, Value>], compression: Compression) -> Vec<
     let schema = Arc::new(Type::group_type_builder("schema").with_fields(fields).build().unwrap());
     let properties = WriterProperties::builder().set_compression(compression).build();
     let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties)).unwrap();
-    for rows in objects.chunks(objects.len().div_ceil(3)) {
+    for rows in objects.chunks(objects.len().div_ceil(3).max(1)) {
         let mut group = writer.next_row_group().unwrap();
-        for name in &names {
-            let cells: Vec<Option<&str>> = rows.iter().map(|row| row[*name].as_str()).collect();
+        for name in names {
+            let cells: Vec<Option<&str>> = rows.iter().map(|row| row[name].as_str()).collect();
             let levels: Vec<i16> = cells.iter().map(|cell| i16::from(cell.is_some())).collect();
             let values: Vec<ByteArray> = cells.iter().flatten().map(|text| ByteArray::from(*text)).collect();
             let mut column = group.next_column().unwrap().unwrap();
@@ -72,6 +78,23 @@ pub fn parquet(objects: &[Map<String, Value>], compression: Compression) -> Vec<
         group.close().unwrap();
     }
     writer.into_inner().unwrap()
+}
+
+/// What a Parquet file says of itself.
+pub fn metadata(file: &[u8]) -> ParquetMetaData {
+    let end = file.len() - 8;
+    ParquetMetaDataReader::decode_metadata(&file[end - footer_length(file)..end]).unwrap()
+}
+
+pub fn footer_length(file: &[u8]) -> usize {
+    u32::from_le_bytes(file[file.len() - 8..file.len() - 4].try_into().unwrap()) as usize
+}
+
+/// The file with zeros where the second row group holds the values of a column.
+pub fn with_damaged_second_group(mut file: Vec<u8>, column: usize) -> Vec<u8> {
+    let (at, length) = metadata(&file).row_group(1).column(column).byte_range();
+    file[at as usize..(at + length) as usize].fill(0);
+    file
 }
 
 /// Lines of nested records as a CSV, as a spreadsheet or a data frame has them: no record in a record, lists in a cell.

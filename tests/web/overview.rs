@@ -41,6 +41,20 @@ fn kinds(attention: &[Value]) -> Vec<&str> {
     attention.iter().map(|item| item["kind"].as_str().unwrap()).collect()
 }
 
+/// Google's export never names its invoice: whoever enters it has it.
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn month_whose_invoice_was_entered_needs_no_attention(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    ledger.deliver("july.csv", Focus::new().hour("acme", "s1", "2026-07-05T10", "30", "vision")).await;
+    ledger.deliver("september.csv", Focus::new().hour("acme", "s1", "2026-09-05T10", "40", "vision")).await;
+    assert!(kinds(&attention(&mut finance).await).contains(&"provisional"));
+    let invoice = [("line", "1-USD"), ("number", "A-1"), ("amount", "30")];
+    finance.submit("/invoices/2026-07", "/invoices/2026-07", &invoice).await;
+    let left = attention(&mut finance).await;
+    assert!(!kinds(&left).contains(&"provisional"), "{left:?}");
+}
+
 /// What a page begins with is a month that has begun.
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn one_charge_of_a_year_to_come_moves_nobodys_first_page(db: PgPool) {

@@ -276,6 +276,9 @@ impl ReadRow for Reader {
             .map_err(|expected| row.problem(at.currency, expected))?;
         key.provider.push_str(PROVIDER);
         let id = |column: Column| std::str::from_utf8(row.word(column)).unwrap_or_default();
+        if row.is_null(at.account) {
+            return Err(row.problem(at.account, "the billing account, such as 01A2B3-C4D5E6-F7A8B9"));
+        }
         canonical_account(PROVIDER, id(at.account), "", &mut key.billing_account)
             .map_err(|expected| row.problem(at.account, expected))?;
         // Taxes and what else is of the account are of no project.

@@ -47,11 +47,21 @@ pub(super) enum Broken {
     CutOff,
     /// What it holds is no row, and where the next one begins is not known.
     Malformed(String),
-    /// A Parquet file that cannot be read, and from which row group on, from 1.
+    /// A Parquet file that cannot be read, and from where on.
     Parquet {
         found: String,
-        group: Option<usize>,
+        place: Option<Place>,
     },
+}
+
+/// Where a Parquet file cannot be read.
+#[derive(Debug)]
+pub(super) struct Place {
+    /// Number of the row group, from 1.
+    pub group: usize,
+    /// The first of the rows that are read together, and the last, from 1.
+    pub rows: (u64, u64),
+    pub column: Option<String>,
 }
 
 /// A walk over the rows of a stream of bytes, every one of which also goes to a sink.
@@ -86,7 +96,7 @@ pub(super) fn open(content: Content, sink: Box<dyn Write + Send>) -> Result<Open
 fn open_json(stream: Stream, mark: usize) -> Result<Opened, Refusal> {
     let rows = JsonRows::open(stream, mark, is_map).map_err(|broken| refuse(broken, 0, None))?;
     let header = Header::new(rows.names().to_vec());
-    if !FORMATS.iter().any(|format| format.recognizes(&header)) {
+    if !recognize::is_near(&header) {
         refused_files::json(rows.start())?;
     }
     recognize::check_names(header.names())?;

@@ -24,8 +24,8 @@ use self::leaf::Leaf;
 use self::pages::{Nested, Pages, refused};
 use self::schema::Column;
 use self::source::Source;
-use super::Broken;
 use super::record::{Record, SEPARATOR, quote};
+use super::{Broken, Place};
 
 pub use self::source::ReadSeek;
 
@@ -48,6 +48,8 @@ pub(in crate::billing) struct ParquetRows {
     wanted: Vec<bool>,
     leaves: Vec<Leaf>,
     nested: Nested,
+    /// The column that is being read.
+    reading: Option<usize>,
     /// The next row group, and rows of the current one that are still to be read.
     group: usize,
     left: usize,
@@ -86,6 +88,7 @@ impl ParquetRows {
             leaves,
             metadata,
             nested: Nested::default(),
+            reading: None,
             group: 0,
             left: 0,
             rows: 0,
@@ -125,7 +128,7 @@ impl ParquetRows {
             let wanted = self.wanted_leaves();
             wanted.iter().try_for_each(|leaf| self.leaves[*leaf].skip(rows as usize))
         })
-        .map_err(|error| broken(error, Some(self.group)))
+        .map_err(|error| broken(error, Some(self.place(1))))
     }
 
     /// Moves to the next row; false behind the last.
@@ -156,10 +159,10 @@ impl ParquetRows {
                 self.sink_until(self.source.length())?;
                 return Ok(false);
             }
-            guarded(|| self.open_group()).map_err(|error| broken(error, Some(self.group)))?;
+            guarded(|| self.open_group()).map_err(|error| broken(error, Some(self.place(1))))?;
         }
         let rows = self.left.min(BATCH);
-        guarded(|| self.fill(rows)).map_err(|error| broken(error, Some(self.group)))?;
+        guarded(|| self.fill(rows)).map_err(|error| broken(error, Some(self.place(rows))))?;
         self.left -= rows;
         self.rows += rows as u64;
         (self.batch, self.next) = (rows, 0);
@@ -171,13 +174,26 @@ impl ParquetRows {
 
     fn open_group(&mut self) -> Result<()> {
         let group = self.metadata.row_group(self.group);
-        for leaf in self.wanted_leaves() {
-            let pages = Pages::new(Arc::clone(&self.source), group.column(leaf), self.nested.clone())?;
-            self.leaves[leaf].open(Box::new(pages));
-        }
-        self.left = group.num_rows() as usize;
         self.group += 1;
+        for (at, column) in self.columns.iter().enumerate().filter(|(at, _)| self.wanted[*at]) {
+            self.reading = Some(at);
+            let mut leaves = Vec::new();
+            column.node.leaves(&mut leaves);
+            for leaf in leaves {
+                let pages = Pages::new(Arc::clone(&self.source), group.column(leaf), self.nested.clone())?;
+                self.leaves[leaf].open(Box::new(pages));
+            }
+        }
+        self.reading = None;
+        self.left = group.num_rows() as usize;
         Ok(())
+    }
+
+    /// Where reading the next so many rows broke off.
+    fn place(&self, rows: usize) -> Place {
+        let column = self.reading.and_then(|at| self.columns.get(at)).map(|column| column.name.clone());
+        let first = self.rows + 1;
+        Place { group: self.group, rows: (first, self.rows + rows.max(1) as u64), column }
     }
 
     fn wanted_leaves(&self) -> Vec<usize> {
@@ -197,6 +213,7 @@ impl ParquetRows {
             if !self.wanted[at] {
                 continue;
             }
+            self.reading = Some(at);
             self.nested.begin_batch();
             let mut leaves = Vec::new();
             column.node.leaves(&mut leaves);
@@ -214,6 +231,7 @@ impl ParquetRows {
                 cells.ends.push(cells.text.len() as u32);
             }
         }
+        self.reading = None;
         Ok(())
     }
 
@@ -241,15 +259,15 @@ fn guarded<T>(read: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(refused("damaged Parquet data")))
 }
 
-/// Why the file cannot be read on; `group` is the number of the row group, from 1.
-fn broken(error: ParquetError, group: Option<usize>) -> Broken {
+/// Why the file cannot be read on, and where.
+fn broken(error: ParquetError, place: Option<Place>) -> Broken {
     if let ParquetError::External(inner) = error {
         return match inner.downcast::<std::io::Error>() {
             Ok(error) => Broken::Input(*error),
-            Err(error) => Broken::Parquet { found: error.to_string(), group },
+            Err(error) => Broken::Parquet { found: error.to_string(), place },
         };
     }
     let text = error.to_string();
     let found = text.strip_prefix("Parquet error: ").unwrap_or(&text).to_owned();
-    Broken::Parquet { found, group }
+    Broken::Parquet { found, place }
 }
