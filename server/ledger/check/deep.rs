@@ -6,6 +6,7 @@
 //! The rows of the ledger come as a stream in the order of the file, so memory is bounded whatever its size.
 
 use std::io;
+use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use sqlx::PgConnection;
@@ -14,11 +15,10 @@ use tokio::sync::mpsc;
 use super::Equation;
 use super::costs::Costs;
 use super::rows::{self, Again, Compared, Stored};
-use crate::accelerator;
 use crate::billing::Statement;
 use crate::ledger::key::Keyer;
 use crate::ledger::noise::NoisyTags;
-use crate::ledger::{Archived, Originals, Sha256};
+use crate::ledger::{Archived, Originals, Sha256, catalog};
 use crate::money::Decimal;
 
 /// Rows of the ledger that are handed over together, and how often that is done ahead.
@@ -28,6 +28,7 @@ const AHEAD: usize = 4;
 /// Each kept file that is loaded against the ledger, row by row; and the days of keys, which no file states.
 pub async fn check_originals(db: &mut PgConnection, originals: &Originals) -> sqlx::Result<Vec<Equation>> {
     let files = sqlx::query_file!("server/ledger/check/files.sql").fetch_all(&mut *db).await?;
+    let catalog = catalog(&mut *db).await?;
     let mut equations = Vec::new();
     for file in files {
         let of = format!("delivery {}, {}", file.delivery_id, file.name);
@@ -37,8 +38,8 @@ pub async fn check_originals(db: &mut PgConnection, originals: &Originals) -> sq
         let (batches, incoming) = mpsc::channel::<Vec<Stored>>(AHEAD);
         let (originals, format) = (originals.clone(), file.format);
         let half = file.read_as.and_then(|half| half.parse().ok()).unwrap_or_default();
-        let has_this_catalog = file.catalog_version == Some(i64::from(accelerator::VERSION));
-        let keyer = Keyer::new(NoisyTags::exactly(file.noisy_tags));
+        let has_this_catalog = file.catalog_version == Some(i64::from(catalog.version()));
+        let keyer = Keyer::new(Arc::clone(&catalog), NoisyTags::exactly(file.noisy_tags));
         let reading = tokio::task::spawn_blocking(move || {
             let content = originals.content(&sha256)?;
             let again = Again::open(content, format.as_deref(), half, keyer, has_this_catalog)?;
