@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use gpuledger::accelerator::{
-    Accelerators, accelerator_hours, find_instance, find_model, instances, recognize, why,
+    Accelerators, Catalog, accelerator_hours, find_instance, find_model, instances, recognize,
 };
 use gpuledger::billing::{ChargeCategory, ChargeKey, canonical_provider};
 use gpuledger::money::Decimal;
@@ -312,7 +312,7 @@ fn it_knows_machines_by_every_name_their_providers_bill() {
         assert_eq!(found.as_deref(), Some(expected), "{provider} {instance_type} {meter}");
     }
     assert_eq!(
-        why(&key("AWS", "p6.48xlarge", "", h)),
+        Catalog::default().why(&key("AWS", "p6.48xlarge", "", h)),
         "p6.48xlarge has 8 B200 by the catalog. There is no such type: taken for p6-b200.48xlarge (p6-b300.48xlarge has 8 B300)."
     );
     // A machine of many GPUs that says only which they are is not taken for one of them.

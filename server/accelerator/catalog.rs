@@ -4,9 +4,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::Accelerators;
-use super::name;
 use super::text::{canonical_type, words};
+use super::{Accelerators, Catalog};
 
 const MODELS: &str = include_str!("catalog/models.csv");
 const INSTANCES: &str = include_str!("catalog/instances.csv");
@@ -24,7 +23,7 @@ pub const VERSION: u32 = {
 };
 
 /// FNV-1a.
-const fn fnv(mut hash: u32, bytes: &[u8]) -> u32 {
+pub(super) const fn fnv(mut hash: u32, bytes: &[u8]) -> u32 {
     let mut at = 0;
     while at < bytes.len() {
         hash = (hash ^ bytes[at] as u32).wrapping_mul(0x0100_0193);
@@ -138,20 +137,15 @@ pub fn model(id: &str) -> Option<&'static Model> {
     MODEL_BY_ID.get(id).copied()
 }
 
-/// The model that a text names: `H100 SXM`.
+/// The model that a text names, whatever stands around it: `H100 SXM`, `NVIDIA A100-SXM4-80GB`, `Nvidia Tesla T4 GPU
+/// running in Americas`. `None` where there is none.
 pub fn find_model(text: &str) -> Option<&'static Model> {
-    find_model_in(&words(text))
+    Catalog::default().find_model_in(&words(text))
 }
 
 /// What a text that names no known model is recognized as.
 pub(super) fn unknown_model() -> &'static Model {
     model("unknown").unwrap_or(&models()[0])
-}
-
-/// The model that the words of a text name, whatever stands around it: `NVIDIA A100-SXM4-80GB`, `Nvidia Tesla T4
-/// GPU running in Americas`. `None` where there is none.
-pub(super) fn find_model_in(words: &[String]) -> Option<&'static Model> {
-    name::Named::find(words).map(|named| named.model)
 }
 
 /// Where the longest name of a model stands among words.
@@ -277,7 +271,7 @@ mod tests {
             ("m5.xlarge", None),
             ("", None),
         ] {
-            assert_eq!(find_model_in(&words(text)).map(|model| model.id), id, "{text}");
+            assert_eq!(find_model(text).map(|model| model.id), id, "{text}");
         }
     }
 

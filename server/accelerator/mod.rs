@@ -12,10 +12,14 @@
 //! - `meters.csv`: what one unit of a meter counts (instances, accelerators, or neither);
 //! - `specifications.csv`: what models can do, which recognition does not look at ([`specification`]).
 //!
-//! [`recognize`] is asked once per distinct charge key. Accelerator-hours are summed exactly, as
+//! What an organization adds to it in the browser makes a [`Catalog`] with it, which is a value that is passed to whoever
+//! recognizes; [`recognize`] asks the shipped one alone.
+//!
+//! [`Catalog::recognize`] is asked once per distinct charge key. Accelerator-hours are summed exactly, as
 //! part-seconds (quantity × [`Recognized::per_unit`] × [`Recognized::seconds_per_unit`]), and divided once, at
 //! display ([`accelerator_hours`]).
 
+mod additions;
 mod amount;
 mod catalog;
 mod name;
@@ -23,9 +27,12 @@ mod recognize;
 mod specification;
 mod text;
 mod unit;
+mod unrecognized;
 
+pub use additions::{Addition, Catalog, Machine, NotAdded, version_of};
 pub use amount::{Accelerators, PARTS, ParseAcceleratorsError, accelerator_hours};
 pub use catalog::{Instance, Model, VERSION, find_instance, find_model, instances, model, models};
-pub use recognize::{Recognized, recognize, why};
+pub use recognize::{Recognized, recognize};
 pub use specification::{Specification, specification};
 pub use unit::seconds_per_unit;
+pub use unrecognized::Unrecognized;

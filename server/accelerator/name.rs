@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use super::catalog::longest_name;
-use super::{Accelerators, Model, models};
+use super::{Accelerators, Catalog, Model, models};
 
 /// A model that a text names, and where.
 pub(super) struct Named {
@@ -14,8 +13,8 @@ pub(super) struct Named {
 impl Named {
     /// The longest name wins; of models that share it the one whose memory and form the text states, in whatever order:
     /// `H100 80GB PCIe` and `PCIe H100 80GB` are one.
-    pub fn find(words: &[String]) -> Option<Self> {
-        let (at, model) = longest_name(words)?;
+    pub fn find(catalog: &Catalog, words: &[String]) -> Option<Self> {
+        let (at, model) = catalog.longest_name(words)?;
         Some(Self { model: variant(model, words), at })
     }
 
@@ -38,7 +37,7 @@ impl Named {
 }
 
 /// Words of texts that are about accelerators.
-const SAY_SO: &[&str] = &[
+pub(super) const SAY_SO: &[&str] = &[
     "accelerator",
     "accelerators",
     "amd",
@@ -102,7 +101,7 @@ fn is_count(word: &str) -> bool {
 }
 
 /// A count that a text states beside a model: `8x`, `x8`, `8gpu`, `8 GPUs`; or as its first word, `8 H100`.
-pub(super) fn said_count(words: &[String]) -> Option<Accelerators> {
+pub(super) fn said_count(catalog: &Catalog, words: &[String]) -> Option<Accelerators> {
     let glued = |word: &String| {
         if is_architecture(word) {
             return None;
@@ -120,7 +119,7 @@ pub(super) fn said_count(words: &[String]) -> Option<Accelerators> {
     };
     let first = || {
         let (count, rest) = words.split_first()?;
-        let (at, _) = longest_name(rest)?;
+        let (at, _) = catalog.longest_name(rest)?;
         let is_next = rest[..at.start].iter().all(|word| SAY_SO.contains(&word.as_str()));
         is_next.then(|| whole(count)).flatten()
     };

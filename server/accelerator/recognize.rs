@@ -1,10 +1,10 @@
 //! From a charge key to its accelerator.
 
-use super::catalog::{Counts, Finds, find_model_in, rules, unknown_model};
+use super::catalog::{Counts, Finds, rules, unknown_model};
 use super::name::{Named, said_count, whole};
 use super::text::words;
 use super::unit::{counts_accelerators, seconds_per_unit};
-use super::{Accelerators, Instance, Model, find_instance};
+use super::{Accelerators, Catalog, Machine, Model};
 use crate::billing::{ChargeCategory, ChargeKey};
 
 /// Which accelerator the metered quantity of a key is time of, and how many one unit of it is.
@@ -18,84 +18,101 @@ pub struct Recognized {
     pub seconds_per_unit: u32,
 }
 
-/// The accelerator whose time a key meters. `None` for everything else: other units, other machines,
-/// what is billed beside a GPU machine (storage, transfer, software, surcharges), and charges that are
-/// no usage. Whether a single charge counts (`is_metered`) is the charge's own matter.
-///
-/// The first that holds:
-/// 1. no usage, or no unit of time: nothing;
-/// 2. a rule of `meters.csv` excludes the service or the meter: nothing;
-/// 3. the unit or the meter counts accelerators: one, of the model its texts or its machine name;
-/// 4. the machine, or one that the meter's text names, is in `instances.csv`: as many as it holds, whatever the export states
-///    (Azure's own figures call a sixth of an A10 one GPU);
-/// 5. the export states a number: that many, of the model its texts name, or of an unknown one;
-/// 6. the machine's name says both (`8x H100`, `H100:8`, Oracle's `BM.GPU.H100.8`), or a description that means accelerators
-///    does: as many as it says;
-/// 7. one of them says the model, at a provider that rents by the GPU: one.
+/// What the shipped catalog recognizes in a key ([`Catalog::recognize`]).
 pub fn recognize(key: &ChargeKey) -> Option<Recognized> {
-    if key.category != ChargeCategory::Usage {
-        return None;
-    }
-    let seconds_per_unit = seconds_per_unit(&key.unit)?;
-    let texts = Texts::of(key);
-    let counts = texts.counts(key)?;
-    let (model, per_unit) = if counts == Counts::Accelerators {
-        (texts.model(key), Accelerators::ONE)
-    } else {
-        texts.machine(key)?
-    };
-    Some(Recognized { model, per_unit, seconds_per_unit })
+    Catalog::default().recognize(key)
 }
 
-/// Why [`recognize`] answers what it does: a sentence for whoever looks at a charge.
-pub fn why(key: &ChargeKey) -> String {
-    if key.category != ChargeCategory::Usage {
-        return format!("Only usage pays for an accelerator's time; this is {}.", key.category.as_str());
-    }
-    if seconds_per_unit(&key.unit).is_none() {
-        return match key.unit.as_str() {
-            "" => "It states no unit, so no time is known.".to_owned(),
-            unit => format!("Its unit, {unit}, is no span of time."),
-        };
-    }
-    let texts = Texts::of(key);
-    let machine = machine_name(key);
-    match texts.counts(key) {
-        None => "Its meter is billed beside a machine, or is none that counts machines.".to_owned(),
-        Some(Counts::Accelerators) => {
-            format!("One unit of its meter is one accelerator; its texts name {}.", texts.model(key).name)
+impl Catalog {
+    /// The accelerator whose time a key meters. `None` for everything else: other units, other machines,
+    /// what is billed beside a GPU machine (storage, transfer, software, surcharges), and charges that are
+    /// no usage. Whether a single charge counts (`is_metered`) is the charge's own matter.
+    ///
+    /// The first that holds:
+    /// 1. no usage, or no unit of time: nothing;
+    /// 2. a rule of `meters.csv` excludes the service or the meter: nothing;
+    /// 3. the unit or the meter counts accelerators: one, of the model its texts or its machine name;
+    /// 4. the machine, or one that the meter's text names, is in `instances.csv` or was added: as many as it holds, whatever the export states
+    ///    (Azure's own figures call a sixth of an A10 one GPU);
+    /// 5. the export states a number: that many, of the model its texts name, or of an unknown one;
+    /// 6. the machine's name says both (`8x H100`, `H100:8`, Oracle's `BM.GPU.H100.8`), or a description that means accelerators
+    ///    does: as many as it says;
+    /// 7. one of them says the model, at a provider that rents by the GPU: one.
+    pub fn recognize(&self, key: &ChargeKey) -> Option<Recognized> {
+        if key.category != ChargeCategory::Usage {
+            return None;
         }
-        Some(_) => match texts.machine(key) {
-            None if machine.is_empty() => "It names no machine.".to_owned(),
-            None => format!(
-                "{machine} is no machine with accelerators that is known, and the export states none."
-            ),
-            Some((model, count)) if let Some(found) = find_instance(&key.provider, machine) => {
-                let taken_for = found.source.strip_prefix(NO_SUCH_TYPE);
-                let note = taken_for.map_or(String::new(), |note| format!(" There is no such type: {note}."));
-                format!("{machine} has {count} {} by the catalog.{note}", model.name)
+        let seconds_per_unit = seconds_per_unit(&key.unit)?;
+        let texts = Texts::of(self, key);
+        let counts = texts.counts(key)?;
+        let (model, per_unit) = if counts == Counts::Accelerators {
+            (texts.model(key), Accelerators::ONE)
+        } else {
+            texts.machine(key)?
+        };
+        Some(Recognized { model, per_unit, seconds_per_unit })
+    }
+
+    /// Why [`Self::recognize`] answers what it does: a sentence for whoever looks at a charge.
+    pub fn why(&self, key: &ChargeKey) -> String {
+        if key.category != ChargeCategory::Usage {
+            return format!("Only usage pays for an accelerator's time; this is {}.", key.category.as_str());
+        }
+        if seconds_per_unit(&key.unit).is_none() {
+            return match key.unit.as_str() {
+                "" => "It states no unit, so no time is known.".to_owned(),
+                unit => format!("Its unit, {unit}, is no span of time."),
+            };
+        }
+        let texts = Texts::of(self, key);
+        let machine = machine_name(key);
+        match texts.counts(key) {
+            None => "Its meter is billed beside a machine, or is none that counts machines.".to_owned(),
+            Some(Counts::Accelerators) => {
+                format!("One unit of its meter is one accelerator; its texts name {}.", texts.model(key).name)
             }
-            Some((model, count)) if key.stated_accelerators.is_empty() => {
-                format!("Its name says {count} {}.", model.name)
-            }
-            Some((model, count)) => format!("The export states {count}; the texts name {}.", model.name),
-        },
+            Some(_) => match texts.machine(key) {
+                None if machine.is_empty() => "It names no machine.".to_owned(),
+                None => format!(
+                    "{machine} is no machine with accelerators that is known, and the export states none."
+                ),
+                Some((model, count)) if let Some(found) = self.find_machine(&key.provider, machine) => {
+                    let Some(source) = found.source else {
+                        return format!("{machine} has {count} {}: it was added to the catalog.", model.name);
+                    };
+                    let taken_for = source.strip_prefix(NO_SUCH_TYPE);
+                    let note =
+                        taken_for.map_or(String::new(), |note| format!(" There is no such type: {note}."));
+                    format!("{machine} has {count} {} by the catalog.{note}", model.name)
+                }
+                Some((model, count)) if key.stated_accelerators.is_empty() => {
+                    format!("Its name says {count} {}.", model.name)
+                }
+                Some((model, count)) => format!("The export states {count}; the texts name {}.", model.name),
+            },
+        }
+    }
+
+    /// The model that the words of a text name, whatever stands around it.
+    pub(super) fn find_model_in(&self, words: &[String]) -> Option<&'static Model> {
+        Named::find(self, words).map(|named| named.model)
     }
 }
 
 /// A key's texts as words, split once.
-struct Texts {
+pub(super) struct Texts<'a> {
+    catalog: &'a Catalog,
     service: Vec<String>,
-    meter: Vec<String>,
+    pub(super) meter: Vec<String>,
 }
 
-impl Texts {
-    fn of(key: &ChargeKey) -> Self {
-        Self { service: words(&key.service), meter: words(&key.meter) }
+impl<'a> Texts<'a> {
+    pub(super) fn of(catalog: &'a Catalog, key: &ChargeKey) -> Self {
+        Self { catalog, service: words(&key.service), meter: words(&key.meter) }
     }
 
     /// What one unit counts; `None` where it counts neither machines nor accelerators.
-    fn counts(&self, key: &ChargeKey) -> Option<Counts> {
+    pub(super) fn counts(&self, key: &ChargeKey) -> Option<Counts> {
         let mut found = None;
         for rule in rules() {
             let applies = rule.provider == "*" || rule.provider == key.provider;
@@ -127,29 +144,37 @@ impl Texts {
 
     /// The model of a key whose unit counts accelerators.
     fn model(&self, key: &ChargeKey) -> &'static Model {
+        let find_model_in = |words: &[String]| self.catalog.find_model_in(words);
         let named = find_model_in(&self.meter).or_else(|| find_model_in(&words(&key.sku)));
-        let of_machine = || find_instance(&key.provider, &key.instance_type).map(|found| found.model);
+        let of_machine =
+            || self.catalog.find_machine(&key.provider, &key.instance_type).map(|found| found.model);
         let in_machine = || find_model_in(&words(&key.instance_type));
         named.or_else(of_machine).or_else(in_machine).unwrap_or(unknown_model())
     }
 
+    /// Google bills GPUs as meters of their own, beside the machine's cores and memory.
+    pub(super) fn is_beside_gpus(&self, key: &ChargeKey) -> bool {
+        key.provider == "Google Cloud"
+            && !key.meter.is_empty()
+            && !contains(&self.meter, &words(machine_name(key)))
+            && key.stated_accelerators.is_empty()
+    }
+
     fn machine(&self, key: &ChargeKey) -> Option<(&'static Model, Accelerators)> {
         let machine = machine_name(key);
-        // Google bills GPUs as meters of their own, beside the machine's cores and memory.
-        let is_beside_gpus = key.provider == "Google Cloud"
-            && !key.meter.is_empty()
-            && !contains(&self.meter, &words(machine))
-            && key.stated_accelerators.is_empty();
-        let named_machine =
-            || find_instance_in(&key.provider, &key.meter).filter(|_| key.instance_type.is_empty());
-        if let Some(found) = find_instance(&key.provider, machine).or_else(named_machine) {
-            return (!is_beside_gpus).then_some((found.model, found.accelerators));
+        let named_machine = || {
+            find_machine_in(self.catalog, &key.provider, &key.meter).filter(|_| key.instance_type.is_empty())
+        };
+        if let Some(found) = self.catalog.find_machine(&key.provider, machine).or_else(named_machine) {
+            return (!self.is_beside_gpus(key)).then_some((found.model, found.accelerators));
         }
         let (machine, sku) = (words(machine), words(&key.sku));
         let is_machine = !key.instance_type.is_empty();
         // Of what is no machine's name, a word may be anything.
         let named = |words: &[String], is_sure: bool| {
-            Named::find(words).filter(|named| is_sure || named.is_meant(words)).map(|named| named.model)
+            Named::find(self.catalog, words)
+                .filter(|named| is_sure || named.is_meant(words))
+                .map(|named| named.model)
         };
         match key.stated_accelerators.parse::<Accelerators>() {
             Ok(count) if !count.is_zero() => {
@@ -159,6 +184,7 @@ impl Texts {
             _ => {
                 let texts = [(&machine, is_machine), (&self.meter, false), (&sku, false)];
                 let model = texts.into_iter().find_map(|(text, is_sure)| named(text, is_sure))?;
+                let said_count = |words: &[String]| said_count(self.catalog, words);
                 let said =
                     shape_count(key).or_else(|| said_count(&machine)).or_else(|| said_count(&self.meter));
                 let is_one = || BY_THE_GPU.contains(&key.provider.as_str());
@@ -170,7 +196,7 @@ impl Texts {
 
 /// The instance type, or the machine that the meter names: what follows the colon of an AWS usage type,
 /// else the meter itself.
-fn machine_name(key: &ChargeKey) -> &str {
+pub(super) fn machine_name(key: &ChargeKey) -> &str {
     if !key.instance_type.is_empty() {
         return &key.instance_type;
     }
@@ -186,17 +212,19 @@ const BY_THE_GPU: &[&str] = &["RunPod", "Vast.ai", "Paperspace"];
 
 /// The one machine that a description names: `$1.624 per On Demand Linux g5.4xlarge Instance Hour`, all that some FOCUS
 /// exports say of it; also with blanks in its name, `Prediction A2 Highgpu 8g`, `NC24ads A100 v4 running`.
-fn find_instance_in(provider: &str, description: &str) -> Option<&'static Instance> {
+fn find_machine_in(catalog: &Catalog, provider: &str, description: &str) -> Option<Machine> {
     let words: Vec<&str> = description
         .split(|c: char| c.is_whitespace() || matches!(c, ',' | '(' | ')'))
         .filter(|word| !word.is_empty())
         .collect();
     let whole = |word: &&&str| word.contains(['.', '-', '_']);
-    let one = words.iter().filter(whole).find_map(|word| find_instance(provider, word));
+    let one = words.iter().filter(whole).find_map(|word| catalog.find_machine(provider, word));
     one.or_else(|| {
         let lengths = (2..=LONGEST_NAME).rev();
         lengths.flat_map(|length| words.windows(length)).find_map(|name| {
-            find_instance(provider, &name.join("-")).or_else(|| find_instance(provider, &name.join("_")))
+            catalog
+                .find_machine(provider, &name.join("-"))
+                .or_else(|| catalog.find_machine(provider, &name.join("_")))
         })
     })
 }

@@ -51,7 +51,7 @@ pub async fn allocate(
     sequence: i64,
 ) -> sqlx::Result<MonthAllocation> {
     let of_month = configuration.of_month(month);
-    let set_id = key_owners::cover(db, &of_month, visible.deliveries()).await?;
+    let set_id = key_owners::cover(db, &of_month, visible).await?;
     let basis_id = key_costs(db, month, visible).await?;
     let parts = attribute_costs(db, month, basis_id, set_id, visible).await?;
     let division = division(db, &of_month, &parts, rates, sequence).await?;

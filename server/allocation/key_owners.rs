@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::cleanup::use_set;
 use super::key_row::KeyRow;
 use super::{Attribution, MonthConfiguration, RuleEngine, digest};
-use crate::accelerator;
+use crate::ledger::ActiveImports;
 use crate::store::{CopyRows, copy_rows};
 
 /// Rows that PostgreSQL should know of before it plans with them.
@@ -20,9 +20,9 @@ const BLOCK: usize = 8 << 20;
 pub async fn cover(
     db: &mut PgConnection,
     configuration: &MonthConfiguration<'_>,
-    deliveries: &[i64],
+    visible: &ActiveImports,
 ) -> sqlx::Result<Uuid> {
-    let set_id = digest(configuration, accelerator::VERSION);
+    let (set_id, deliveries) = (digest(configuration, visible.catalog_version()), visible.deliveries());
     use_set(&mut *db, set_id).await?;
     if uncovered(db, set_id, deliveries).await?.is_empty() {
         return Ok(set_id);

@@ -26,6 +26,11 @@ pub enum Object {
         id: i64,
         name: String,
     },
+    /// What was added to the catalog of accelerators.
+    Catalog {
+        id: i64,
+        name: String,
+    },
     /// Nothing that has a page: the name says what it was.
     Other(&'static str),
 }
@@ -42,6 +47,7 @@ impl Object {
             Self::Batch(id) => ("batch", id.to_string(), "upload".to_owned()),
             Self::Person { id, email } => ("person", id.to_string(), email.clone()),
             Self::Scenario { id, name } => ("scenario", id.to_string(), name.clone()),
+            Self::Catalog { id, name } => ("catalog", id.to_string(), name.clone()),
             Self::Other(name) => ("", String::new(), (*name).to_owned()),
         }
     }

@@ -64,6 +64,8 @@ words! {
         PricesChanged = "prices.changed", "prices changed";
         PricesUndone = "prices.undone", "price change undone";
         PricesDiscarded = "prices.discarded", "price change discarded";
+        CatalogAdded = "catalog.added", "added to catalog";
+        CatalogRemoved = "catalog.removed", "removed from catalog";
         DeliveryUndone = "delivery.undone", "undone";
     }
 }

@@ -4,9 +4,11 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use sqlx::{PgConnection, Postgres, QueryBuilder};
 
+use crate::accelerator;
 use crate::period::BillingMonth;
 
 use super::Archived;
+use super::catalog::catalog_revision;
 
 /// The deliveries that count in a span of months as of a sequence. With a question it decides the answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
@@ -17,6 +19,15 @@ pub struct ActiveImports {
     /// When one of them was loaded again last: what was made of its rows before is gone.
     #[serde(skip_serializing_if = "Option::is_none")]
     loaded_again: Option<DateTime<Utc>>,
+    /// How often the catalog of accelerators was changed, by which keys are recognized now.
+    #[serde(skip_serializing_if = "is_zero")]
+    catalog_revision: u32,
+}
+
+/// What was made before anything could be added stays as it is.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(revision: &u32) -> bool {
+    *revision == 0
 }
 
 impl ActiveImports {
@@ -28,6 +39,8 @@ impl ActiveImports {
         last: BillingMonth,
         sequence: i64,
     ) -> sqlx::Result<Self> {
+        // First: what is read by a later one is asked for by that.
+        let catalog_revision = catalog_revision(&mut *db).await?;
         let stated = sqlx::query!(
             r#"select ds.delivery_id, ds.scope_id, exists (
                    select
@@ -55,11 +68,16 @@ impl ActiveImports {
             .filter(|row| is_hidden(row.counts, row.delivery_id))
             .map(|row| (row.delivery_id, row.scope_id))
             .collect();
-        Ok(Self { deliveries, hidden, loaded_again })
+        Ok(Self { deliveries, hidden, loaded_again, catalog_revision })
     }
 
     pub fn deliveries(&self) -> &[i64] {
         &self.deliveries
+    }
+
+    /// The version of the catalog by which their accelerators are recognized.
+    pub fn catalog_version(&self) -> u32 {
+        accelerator::version_of(self.catalog_revision)
     }
 
     /// When one of them was loaded again last.

@@ -4,7 +4,6 @@ use chrono::{DateTime, Utc};
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use uuid::Uuid;
 
-use crate::accelerator;
 use crate::billing::{Rejection, Statement};
 use crate::enum_words::words;
 use crate::money::{Currency, Decimal};
@@ -115,7 +114,7 @@ pub async fn complete(
         &loaded.columns.unknown,
         &loaded.columns.absent,
         &notes,
-        i64::from(accelerator::VERSION),
+        i64::from(reading.catalog_version),
         reading.has_resources,
         reading.further_charges as i64,
         reading.has_rows_twice,

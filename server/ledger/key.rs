@@ -4,10 +4,12 @@
 //! in the way of loading and two imports agree without asking each other. What varies too much for the
 //! key stays with the charge: the resource, unless the key bears accelerators, and noisy tags.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 use uuid::Uuid;
 
-use crate::accelerator::{self, Recognized};
+use crate::accelerator::{Catalog, Recognized};
 use crate::billing::{Charge, ChargeKey};
 
 use super::noise::NoisyTags;
@@ -26,6 +28,7 @@ pub struct Keyed {
 
 /// Derives keys.
 pub struct Keyer {
+    catalog: Arc<Catalog>,
     noisy: NoisyTags,
     /// What plain keys bear. These are few, and recognizing takes longer than all else here.
     accelerators: FxHashMap<Uuid, Option<Recognized>>,
@@ -36,8 +39,8 @@ pub struct Keyer {
 const MAX_REMEMBERED: usize = 100_000;
 
 impl Keyer {
-    pub fn new(noisy: NoisyTags) -> Self {
-        Self { noisy, accelerators: FxHashMap::default(), canonical: Vec::with_capacity(1024) }
+    pub fn new(catalog: Arc<Catalog>, noisy: NoisyTags) -> Self {
+        Self { catalog, noisy, accelerators: FxHashMap::default(), canonical: Vec::with_capacity(1024) }
     }
 
     /// The key of a charge.
@@ -49,7 +52,7 @@ impl Keyer {
         if self.accelerators.len() >= MAX_REMEMBERED {
             self.accelerators.clear();
         }
-        let recognize = || accelerator::recognize(&charge.key);
+        let recognize = || self.catalog.recognize(&charge.key);
         let accelerator = *self.accelerators.entry(plain_key_id).or_insert_with(recognize);
         let charge_key_id = if accelerator.is_some() { self.on_machine(base, charge) } else { base };
         self.canonical.clear();
@@ -82,6 +85,11 @@ impl Keyer {
         self.canonical.extend_from_slice(base.as_bytes());
         write_text(&charge.resource_id, &mut self.canonical);
         hash(&self.canonical)
+    }
+
+    /// What recognizes accelerators.
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
     }
 
     pub fn noisy_tags(&self) -> &NoisyTags {
@@ -159,7 +167,7 @@ mod tests {
 
     #[test]
     fn key_under_another_catalog_has_its_machine_or_has_not() {
-        let mut keyer = Keyer::new(NoisyTags::exactly(Vec::new()));
+        let mut keyer = Keyer::new(Arc::default(), NoisyTags::exactly(Vec::new()));
         let mut charge = Charge { resource_id: "node-1".to_owned(), ..Charge::default() };
         let without = keyer.key(&charge);
         assert_eq!(without.accelerator, None);
@@ -179,7 +187,7 @@ mod tests {
             charge.tags.set("team", if name.is_multiple_of(2) { "vision" } else { "speech" });
             charge
         };
-        let keyer = || Keyer::new(NoisyTags::exactly(Vec::new()));
+        let keyer = || Keyer::new(Arc::default(), NoisyTags::exactly(Vec::new()));
         let mut long = keyer();
         for name in (0..1000).chain(0..100) {
             let key = long.key(&charge(name));

@@ -119,6 +119,7 @@ impl KnownRows {
 mod tests {
     use std::io::Cursor;
     use std::path::{Path, PathBuf};
+    use std::sync::Arc;
 
     use proptest::prelude::*;
 
@@ -193,7 +194,8 @@ mod tests {
         let open = || billing::open("bill.csv", Cursor::new(file.to_vec()), None).unwrap();
         let (mut whole, mut short) = (open(), open());
         let noisy = || NoisyTags::exactly(vec!["Name".to_owned()]);
-        let (mut keyer, mut keyer_of_new) = (Keyer::new(noisy()), Keyer::new(noisy()));
+        let (mut keyer, mut keyer_of_new) =
+            (Keyer::new(Arc::default(), noisy()), Keyer::new(Arc::default(), noisy()));
         let mut known_rows = KnownRows::default();
         let (mut charge, mut of_its_own) = (Charge::default(), Charge::default());
         let mut found = 0;

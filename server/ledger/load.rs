@@ -11,10 +11,12 @@ use std::thread::JoinHandle;
 use sqlx::PgPool;
 use tokio::sync::mpsc;
 
+use crate::accelerator::Catalog;
 use crate::billing::{self, Accumulation, Columns, Format, Learned, ReadSeek, Refusal, RefusalKind};
 use crate::period::BillingMonth;
 use crate::store;
 
+use super::catalog::catalog;
 use super::delivery;
 use super::duplicate_rows::{Doubles, Known};
 use super::halves;
@@ -137,6 +139,7 @@ async fn load_once(
         as_format: load.as_format.map(str::to_owned),
         noisy_tags: census.noisy_tags,
         progress: load.progress.clone(),
+        catalog: catalog(&mut *pool.acquire().await?).await?,
     };
     let target = Target { pool, originals, delivery_id, tables, keeps: Keeps::Everything };
     match target.write(move |sink| task.read(sink, known)).await? {
@@ -236,12 +239,14 @@ struct ReadTask {
     as_format: Option<String>,
     noisy_tags: Vec<String>,
     progress: Progress,
+    catalog: Arc<Catalog>,
 }
 
 impl ReadTask {
     fn read(mut self, sink: &mut Channel, known: Known) -> Result<Loaded, Failure> {
         let noisy_tags = NoisyTags::default().with(std::mem::take(&mut self.noisy_tags));
-        let mut reader = reader(sink, self.delivery_id, noisy_tags, known, &self.progress)?;
+        let mut reader =
+            reader(sink, self.delivery_id, Keyer::new(self.catalog, noisy_tags), known, &self.progress)?;
         let mut files = Vec::new();
         let mut opened: Option<(&'static dyn Format, Columns)> = None;
         let mut slice = None;
@@ -322,14 +327,14 @@ fn lacks_columns(source: &Source, names: &[String]) -> Option<String> {
 pub(super) fn reader<'s>(
     sink: &'s mut Channel,
     delivery_id: i64,
-    noisy_tags: NoisyTags,
+    keyer: Keyer,
     known: Known,
     progress: &Progress,
 ) -> Result<Reader<'s, Channel>, LoadError> {
     let scratch = sink.originals.scratch().map_err(LoadError::Reading)?.to_owned();
     let doubles = Doubles::new(scratch.clone(), known);
     let rollup = Beside::start(Rollup::new(delivery_id, scratch)).map_err(LoadError::Reading)?;
-    Ok(Reader::new(sink, delivery_id, Keyer::new(noisy_tags), doubles, rollup, progress.clone()))
+    Ok(Reader::new(sink, delivery_id, keyer, doubles, rollup, progress.clone()))
 }
 
 /// The files of a delivery, as they are read one after the other.

@@ -12,6 +12,7 @@
 mod active_imports;
 mod archive_files;
 mod archive_rows;
+mod catalog;
 mod check;
 mod correction;
 mod decision;
@@ -41,7 +42,6 @@ mod payer;
 mod progress;
 mod publish;
 mod read;
-mod recognize_again;
 mod rejected;
 mod reload;
 mod renamed_scopes;
@@ -59,6 +59,9 @@ mod write_block;
 pub use active_imports::ActiveImports;
 pub use archive_files::{OldFiles, old_files, remove_old_files};
 pub use archive_rows::{Archived, Inactive, archive, due, inactive_since, remove_archived};
+pub use catalog::{
+    Added, NewAddition, add, catalog, catalog_of, catalog_revision, every_addition, recognize_again, remove,
+};
 pub use check::{Equation, check, check_kept, check_originals};
 pub use correction::{CORRECTED, Mark};
 pub use decision::Decision;
@@ -78,7 +81,6 @@ pub use partition::Partition;
 pub use payer::Payer;
 pub use progress::Progress;
 pub use publish::{Published, Question, Reason, Shortfall, begin_version, end_version, publish, sequence};
-pub use recognize_again::recognize_again;
 pub use reload::{LoadedAgain, Reload};
 pub use row::{ChargeOfRow, OriginalColumn, OriginalRow, RowsOf, original_row};
 pub use scope::Scope;

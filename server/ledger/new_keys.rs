@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::key::Keyed;
 use super::noise::NoisyTags;
-use crate::accelerator::{self, Recognized};
+use crate::accelerator::Recognized;
 use crate::billing::{Charge, ChargeKey};
 use crate::store::{self, CopyRows};
 
@@ -27,15 +27,15 @@ const MOST: usize = (1 << 20) / 8 * 7;
 pub struct NewKeys {
     rows: CopyRows,
     known: FxHashSet<u128>,
-}
-
-impl Default for NewKeys {
-    fn default() -> Self {
-        Self { rows: CopyRows::with_capacity(0), known: FxHashSet::default() }
-    }
+    catalog_version: u32,
 }
 
 impl NewKeys {
+    /// Of keys that a catalog of this version recognizes.
+    pub fn new(catalog_version: u32) -> Self {
+        Self { rows: CopyRows::with_capacity(0), known: FxHashSet::default(), catalog_version }
+    }
+
     /// Notes a charge's key, and that without machine and tags, where they are new.
     pub fn note(&mut self, charge: &Charge, keyed: &Keyed, noisy_tags: &NoisyTags) {
         if self.known.len() + 2 > MOST {
@@ -93,7 +93,7 @@ impl NewKeys {
                 rows.null().null().null();
             }
         }
-        rows.bigint(accelerator::VERSION.into());
+        rows.bigint(self.catalog_version.into());
     }
 
     /// Whether they are enough to be sent.

@@ -11,6 +11,7 @@ use sqlx::{Connection, PgConnection};
 use crate::billing::FORMATS;
 use crate::period::BillingMonth;
 
+use super::catalog::recognize_keys_of;
 use super::loss::{self, Loss, Measured};
 use super::overlap::{self, Change, Overlap};
 use super::part::PartBy;
@@ -160,9 +161,12 @@ pub async fn publish(
     let compared =
         overlap::compare(&mut *db, delivery_id, Change::Publish(decision.unwrap_or(Decision::Replace)))
             .await?;
+    // Before the ledger is locked, since there may be many; and once more after that.
+    recognize_keys(&mut *db, delivery_id).await?;
     let mut tx = db.begin().await?;
     let sequence = begin_version(&mut tx).await?;
     let Some(status) = undecided(&mut tx, delivery_id).await? else { return Ok(Published::Already) };
+    recognize_keys_of(&mut tx, delivery_id).await?;
     let formerly = state_as_empty(&mut tx, delivery_id).await?;
     if !is_addition && !measured.still_holds(&mut tx, delivery_id).await? {
         measured = loss::measure(&mut tx, delivery_id, &formerly).await?;
@@ -208,11 +212,14 @@ pub async fn publish_corrected(
     now: DateTime<Utc>,
 ) -> sqlx::Result<Published> {
     let compared = overlap::compare(&mut *db, delivery_id, Change::Publish(Decision::Add)).await?;
+    // Before the ledger is locked, since there may be many; and once more after that.
+    recognize_keys(&mut *db, delivery_id).await?;
     let mut tx = db.begin().await?;
     let sequence = begin_version(&mut tx).await?;
     if undecided(&mut tx, delivery_id).await?.is_none() {
         return Ok(Published::Already);
     }
+    recognize_keys_of(&mut tx, delivery_id).await?;
     if let Some(doubt) = correction::doubt(&mut tx, delivery_id).await? {
         return Ok(Published::Doubts(doubt));
     }
@@ -226,6 +233,13 @@ pub async fn publish_corrected(
     advance(&mut tx, sequence, delivery_id, "publish", by, now).await?;
     tx.commit().await?;
     Ok(Published::At(sequence))
+}
+
+/// Recognizes its keys again that an earlier catalog recognized.
+async fn recognize_keys(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<()> {
+    let mut tx = db.begin().await?;
+    recognize_keys_of(&mut tx, delivery_id).await?;
+    tx.commit().await
 }
 
 /// A delivery that is loaded, and neither is active nor was.

@@ -117,6 +117,8 @@ pub struct Reading {
     pub noisy_tags: BTreeSet<String>,
     /// Whether what resources cost was summed, too.
     pub has_resources: bool,
+    /// Of the catalog that recognized the accelerators.
+    pub catalog_version: u32,
 }
 
 /// Reads the files of one delivery, one after the other.
@@ -154,6 +156,7 @@ impl<'s, S: Sink> Reader<'s, S> {
         rollup: Beside,
         progress: Progress,
     ) -> Self {
+        let keys = NewKeys::new(keyer.catalog().version());
         Self {
             sink,
             delivery_id,
@@ -162,7 +165,7 @@ impl<'s, S: Sink> Reader<'s, S> {
             doubles,
             rollup,
             charges: Vec::new(),
-            keys: NewKeys::default(),
+            keys,
             known_tag_sets: FxHashSet::default(),
             tag_sets: Vec::new(),
             tag_bytes: 0,
@@ -300,7 +303,8 @@ impl<'s, S: Sink> Reader<'s, S> {
         self.reading.totals = std::mem::take(&mut self.totals).into_map();
         // What reading knew makes room for what is merged now.
         self.known_rows = KnownRows::default();
-        self.keys = NewKeys::default();
+        self.reading.catalog_version = self.keyer.catalog().version();
+        self.keys = NewKeys::new(self.reading.catalog_version);
         let rollup = self.rollup.finish()?;
         let send = |part| Ok::<_, ReadError>(self.sink.send(Block::Rollup(part))?);
         self.reading.has_resources = rollup.finish(BLOCK, send)?;
@@ -527,6 +531,7 @@ impl From<Refusal> for ReadError {
 #[cfg(test)]
 mod tests {
     use std::io::Cursor;
+    use std::sync::Arc;
 
     use super::super::noise::NoisyTags;
     use super::super::rejected::{FEW, MOST, SHOWN};
@@ -568,7 +573,7 @@ mod tests {
     /// Reads files of good rows and bad ones, the bad ones first.
     fn read(files: &[(usize, usize)]) -> Result<Reading, ReadError> {
         let mut counts = Counts::default();
-        let keyer = Keyer::new(NoisyTags::default());
+        let keyer = Keyer::new(Arc::default(), NoisyTags::default());
         let mut reader = Reader::new(&mut counts, 1, keyer, no_doubles(), no_sums(), Progress::default());
         for (file_no, (good, bad)) in files.iter().enumerate() {
             let text = [HEADER, &"x\n".repeat(*bad), &GOOD.repeat(*good)].concat();
@@ -615,7 +620,7 @@ mod tests {
     #[test]
     fn accounts_beyond_those_of_any_organization_refuse_a_delivery() {
         let mut counts = Counts::default();
-        let keyer = Keyer::new(NoisyTags::default());
+        let keyer = Keyer::new(Arc::default(), NoisyTags::default());
         let mut reader = Reader::new(&mut counts, 1, keyer, no_doubles(), no_sums(), Progress::default());
         let mut charge = Charge::default();
         for account in 0..=MAX_SCOPES {
@@ -640,7 +645,7 @@ mod tests {
     fn tag_sets_beyond_a_mebibyte_are_still_sent_many_at_a_time() {
         const ROWS: usize = 20_000;
         let mut counts = Counts::default();
-        let keyer = Keyer::new(NoisyTags::default());
+        let keyer = Keyer::new(Arc::default(), NoisyTags::default());
         let mut reader = Reader::new(&mut counts, 1, keyer, no_doubles(), no_sums(), Progress::default());
         let mut charge = Charge::default();
         for row in 0..ROWS {

@@ -3,17 +3,20 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use sqlx::{Connection, PgConnection, PgPool};
 
-use crate::accelerator;
+use crate::accelerator::Catalog;
 use crate::billing::Statement;
 use crate::money::{Currency, Decimal};
 
 use super::archive_rows::clean;
+use super::catalog::{catalog, recognize_keys_of};
 use super::delivery;
 use super::duplicate_rows::Known;
+use super::key::Keyer;
 use super::load::{
     self, CENSUS_ROWS, Channel, Failure, Files, Keeps, LoadError, Target, Written, ended, file_error,
     is_packed, reader,
@@ -141,6 +144,7 @@ impl Reload<'_> {
         let is_large = kept.charges > CENSUS_ROWS as i64;
         let tables = if is_large { Tables::Own } else { Tables::OfMonths };
         let target = Target { pool, originals, delivery_id, tables, keeps: Keeps::Archived };
+        let catalog = catalog(&mut *db).await?;
         let mut known = Known::default();
         let ((reading, brought), months) = loop {
             // Of an attempt that broke off, or that met rows twice.
@@ -153,7 +157,8 @@ impl Reload<'_> {
             let (files, format, noisy_tags) =
                 (kept.files.clone(), kept.format.clone(), NoisyTags::exactly(kept.noisy_tags.clone()));
             let (originals, progress) = (originals.clone(), self.progress.clone());
-            let task = Task { originals, delivery_id, files, format, progress };
+            let task =
+                Task { originals, delivery_id, files, format, progress, catalog: Arc::clone(&catalog) };
             match target.write(move |sink| task.read(sink, noisy_tags, known)).await? {
                 Written::Whole(read, months) => break (read, months),
                 Written::Again(more) => known = more,
@@ -194,10 +199,11 @@ impl Reload<'_> {
             delivery_id,
             now,
             reading.has_resources,
-            i64::from(accelerator::VERSION),
+            i64::from(reading.catalog_version),
         )
         .execute(&mut *tx)
         .await?;
+        recognize_keys_of(&mut tx, delivery_id).await?;
         tx.commit().await?;
         Ok(None)
     }
@@ -298,6 +304,7 @@ struct Task {
     files: Vec<File>,
     format: Option<String>,
     progress: Progress,
+    catalog: Arc<Catalog>,
 }
 
 impl Task {
@@ -308,7 +315,8 @@ impl Task {
         noisy_tags: NoisyTags,
         known: Known,
     ) -> Result<(Reading, Vec<(LoadedFile, u64)>), Failure> {
-        let mut reader = reader(sink, self.delivery_id, noisy_tags, known, &self.progress)?;
+        let mut reader =
+            reader(sink, self.delivery_id, Keyer::new(self.catalog, noisy_tags), known, &self.progress)?;
         let sources: Vec<Source> = self.files.iter().map(File::source).collect();
         let mut files = Files {
             originals: &self.originals,

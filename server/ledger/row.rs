@@ -1,11 +1,12 @@
 //! A row of a kept file, read again as the import read it: its columns, and the keys of the charges it made.
 
 use std::io::{self, Cursor, Read as _};
+use std::sync::Arc;
 
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::accelerator;
+use crate::accelerator::Catalog;
 use crate::billing::{self, Charge, PlainRows, Refusal, Step};
 
 use super::key::Keyer;
@@ -86,6 +87,7 @@ pub fn original_row(
     row: u64,
     format: Option<&str>,
     noisy_tags: Vec<String>,
+    catalog: Arc<Catalog>,
 ) -> io::Result<OriginalRow> {
     let whole = originals.clone();
     let of = *sha256;
@@ -112,12 +114,12 @@ pub fn original_row(
         export
     };
     let step = export.next(&mut charge).map_err(unreadable)?.ok_or_else(no_such_row)?;
-    let mut keyer = Keyer::new(NoisyTags::default().with(noisy_tags));
+    let mut keyer = Keyer::new(catalog, NoisyTags::default().with(noisy_tags));
     let mut charges = Vec::new();
     let mut is_charge = step == Step::Charge;
     while is_charge {
         let key = keyer.key(&charge).charge_key_id;
-        charges.push(ChargeOfRow { key, why: accelerator::why(&charge.key) });
+        charges.push(ChargeOfRow { key, why: keyer.catalog().why(&charge.key) });
         is_charge = export.further(&mut charge, |_| false).map_err(unreadable)?;
     }
     let columns = export.original().into_iter().map(|(name, value)| OriginalColumn {

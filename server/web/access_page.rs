@@ -76,6 +76,19 @@ const AREAS: &[Area] = &[
         writes: Some(true),
         lead: "yes",
     },
+    Area {
+        what: "Catalog: machines and models, additions, and what is not recognized",
+        below: &["/catalog", "/catalog/additions"],
+        writes: Some(false),
+        lead: "yes",
+    },
+    Area {
+        what: "Catalog: add machines and names, undo additions",
+        below: &["/catalog/new", "/catalog/additions"],
+        writes: Some(true),
+        lead: "yes",
+    },
+    Area { what: "Catalog: preview an addition", below: &["/catalog/new"], writes: Some(false), lead: "yes" },
     Area { what: "Storage: see disk usage", below: &["/storage"], writes: Some(false), lead: "yes" },
     Area {
         what: "Storage: archive inactive imports, and set when",

@@ -1,6 +1,8 @@
 //! The charges behind a figure (`/charges/2026-09?service=AmazonEC2`), and one of them with the row of the
 //! file it comes from (`/charges/12/0/4711`).
 
+use std::sync::Arc;
+
 use askama::Template;
 use futures_util::{StreamExt as _, stream};
 use serde::Deserialize;
@@ -15,6 +17,7 @@ use super::format::{File, Format};
 use super::layout::{Layout, Pages};
 use super::question::Asked;
 use super::{Access, Error, choices, filters, imports, paths, respond};
+use crate::accelerator::Catalog;
 use crate::exchange;
 use crate::ledger::{self, Archived, ChargeOfRow, OriginalRow, Originals};
 use crate::money::{Currency, Decimal};
@@ -206,7 +209,8 @@ pub async fn show(path: paths::Charge, format: Format, reading: Reading<OfRow>) 
     let at = RowAddress { delivery: path.delivery, file: path.file, row };
     let mut file = report::file_of(&mut db, at).await?.ok_or(Error::NotFound)?;
     // Read first: it tells the keys, by which the charges are found at once.
-    let mut original = read_original(app.originals, &file, row).await;
+    let catalog = ledger::catalog(&mut db).await?;
+    let mut original = read_original(app.originals, &file, row, catalog).await;
     let keys: Vec<Uuid> = original.iter().flat_map(|it| &it.charges).map(|charge| charge.key).collect();
     let key = query.charge.or(keys.first().copied());
     let mut trace = report::trace(&mut db, at, key, &person.viewer()).await?;
@@ -255,11 +259,16 @@ pub async fn show(path: paths::Charge, format: Format, reading: Reading<OfRow>) 
     }
 }
 
-async fn read_original(originals: Originals, file: &FileOfDelivery, row: i64) -> Option<OriginalRow> {
+async fn read_original(
+    originals: Originals,
+    file: &FileOfDelivery,
+    row: i64,
+    catalog: Arc<Catalog>,
+) -> Option<OriginalRow> {
     let (sha256, row) = (file.sha256.filter(|_| !file.is_removed)?, u64::try_from(row).ok()?);
     let (format, noisy_tags) = (file.format.clone(), file.noisy_tags.clone());
     let read = tokio::task::spawn_blocking(move || {
-        ledger::original_row(&originals, &sha256, row, format.as_deref(), noisy_tags)
+        ledger::original_row(&originals, &sha256, row, format.as_deref(), noisy_tags, catalog)
     });
     match read.await {
         Ok(Ok(original)) => Some(original),

@@ -92,6 +92,7 @@ impl Layout {
                 &["/unallocated", "/shared-costs", "/organization", "/labels", "/quantities", "/changes"]
             }
             "/clusters" => &["/asset-register"],
+            "/imports" => &["/catalog"],
             "/scenarios" => &["/prices"],
             "/people" => &["/audit"],
             _ => &[],

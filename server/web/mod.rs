@@ -30,6 +30,7 @@ mod account;
 mod allocation;
 mod audit;
 mod budgets;
+mod catalog;
 mod changes;
 mod charges;
 mod choices;

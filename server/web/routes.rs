@@ -2,9 +2,9 @@
 
 use super::route_builder::{Access, Routes};
 use super::{
-    access_page, account, allocation, assets, audit, budgets, changes, charges, clusters, experiments,
-    glossary, health, imports, invoices, metrics, overview, password, people, prices, rates, scenarios,
-    setup, sign_in, spend, storage, teams, variance,
+    access_page, account, allocation, assets, audit, budgets, catalog, changes, charges, clusters,
+    experiments, glossary, health, imports, invoices, metrics, overview, password, people, prices, rates,
+    scenarios, setup, sign_in, spend, storage, teams, variance,
 };
 
 /// Every route with who may use it. A route that is not here answers nobody.
@@ -64,6 +64,11 @@ pub fn routes() -> Routes {
         .post(Finance, imports::decide::explain)
         .get(Finance, imports::limits::show)
         .post(Admin, imports::limits::save)
+        .figures(Finance, catalog::index)
+        .get(Admin, catalog::add::new)
+        .post(Admin, catalog::add::create)
+        .figures(Finance, catalog::addition::show)
+        .post(Admin, catalog::addition::remove)
         .figures(Finance, storage::show)
         .post(Admin, storage::save)
         .post(Admin, storage::archive)

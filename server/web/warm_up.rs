@@ -38,19 +38,20 @@ pub(super) async fn prepare(pool: PgPool, answers: Arc<Answers>, metrics: Arc<Me
             let mut db = pool.acquire().await?;
             let Now { version, is_loading } = Now::find(&mut db).await?;
             let sequence = version.sequence;
+            let catalog = ledger::catalog_revision(&mut db).await?;
             // Once a day in any case: what nobody uses for long is removed.
-            let now = (sequence, answers.day());
+            let now = (sequence, catalog, answers.day());
             if is_loading {
                 // Pages would go on giving way to a bill whose import was killed.
                 ledger::sweep(&mut db).await?;
-            } else if prepared != Some(now) && seen == Some(sequence) {
-                let since = prepared.map(|(sequence, _)| sequence);
+            } else if prepared != Some(now) && seen == Some(now) {
+                let since = prepared.map(|(sequence, ..)| sequence);
                 if until_one_loads(&pool, db, &answers, (since, sequence), clock.now().date_naive()).await? {
                     metrics.prepared(sequence);
                     prepared = Some(now);
                 }
             }
-            seen = Some(sequence);
+            seen = Some(now);
             Ok::<_, Error>(())
         };
         if let Err(error) = looked.await {
@@ -72,6 +73,8 @@ async fn until_one_loads(
     let backend: i32 = sqlx::query_scalar("select pg_backend_pid()").fetch_one(&mut *db).await?;
     let all = async {
         ledger::index_keys(&mut db).await?;
+        // What a change of the catalog left to be looked at.
+        ledger::recognize_again(&mut db).await?;
         answers.prepare(&mut db, sequence).await?;
         let months = report::first_months(&mut db, since, sequence).await?;
         for month in &months {

@@ -4,6 +4,7 @@
 use gpuledger::changes::{self, About, Document as _, Outcome, Right};
 use std::collections::BTreeMap;
 
+use gpuledger::accelerator;
 use gpuledger::accounts::{Role, people};
 use gpuledger::allocation::{
     self, Budget, BudgetOf, BudgetPeriod, Entry, Months, Quantity, QuantityKind, Split, Target, Team,
@@ -11,6 +12,7 @@ use gpuledger::allocation::{
 use gpuledger::audit::Actor;
 use gpuledger::economics::file;
 use gpuledger::economics::template::templates;
+use gpuledger::ledger::{self, NewAddition};
 use gpuledger::money::Currency;
 use gpuledger::onprem::power::Reading;
 use gpuledger::onprem::{self, Entry as Own, Kind, MeterReadings, Start};
@@ -51,6 +53,12 @@ const PAGES: &[(&str, &str)] = &[
     ("/imports", "/imports"),
     ("/imports/{delivery}", "/imports/1"),
     ("/imports/limits", "/imports/limits"),
+    ("/catalog", "/catalog"),
+    (
+        "/catalog/new",
+        "/catalog/new?kind=machine&provider=AWS&name=p9.48xlarge&model=nvidia-b300&accelerators=8&source=x&preview=yes",
+    ),
+    ("/catalog/additions/{addition}", "/catalog/additions/1"),
     ("/storage", "/storage"),
     ("/imports/{delivery}/changes/{by}", "/imports/1/changes/key"),
     ("/people", "/people"),
@@ -184,6 +192,7 @@ async fn every_page_is_sound_in_both_themes_and_at_every_width(db: PgPool) {
     correct(&site).await;
     keep_a_scenario(&site).await;
     read_prices(&site).await;
+    add_to_catalog(&site).await;
     let offer = Catalogue::shipped().listed()[0].id.as_str();
     for (_, path) in PAGES {
         let path = path.replace("SITUATION", templates()[0].handle).replace("OFFER", offer);
@@ -295,6 +304,21 @@ async fn read_prices(site: &Site) {
     changes::draft::<price_catalogue::Entries>(&mut db, edits, Some(&report), about, by.at(now))
         .await
         .unwrap();
+}
+
+/// A machine that no release knows.
+async fn add_to_catalog(site: &Site) {
+    let new = NewAddition {
+        provider: "NeoCloud".to_owned(),
+        name: "neo-9000".to_owned(),
+        model: accelerator::model("nvidia-b300").unwrap(),
+        accelerators: Some("8".parse().unwrap()),
+        same_as: None,
+        source: "a data sheet".to_owned(),
+    };
+    let by = Actor::person("ada@example.com", "test");
+    let mut db = site.db.acquire().await.unwrap();
+    ledger::add(&mut db, &new, by.at(now())).await.unwrap().unwrap();
 }
 
 /// A situation of the field, in two versions.

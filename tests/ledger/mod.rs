@@ -4,6 +4,7 @@ mod accounts;
 mod archive;
 mod bad_input;
 mod cancel;
+mod catalog;
 mod clusters;
 mod conservation;
 mod deliveries;

@@ -1,5 +1,7 @@
 //! A month in every container: it is the same month, its rows open, and what was rejected can be corrected.
 
+use std::sync::Arc;
+
 use gpuledger::ledger::{Sha256, Status, original_row};
 use gpuledger::money::Decimal;
 use parquet::basic::Compression;
@@ -47,7 +49,9 @@ async fn a_month_is_the_same_in_every_container(db: PgPool) {
 
         let sha256: Sha256 = report.files[0].sha256.unwrap();
         for row in [1, 2, 1024, 1025, 2160] {
-            let opened = original_row(&ledger.originals, &sha256, row, Some("focus"), Vec::new()).unwrap();
+            let opened =
+                original_row(&ledger.originals, &sha256, row, Some("focus"), Vec::new(), Arc::default())
+                    .unwrap();
             let value = |name: &str| &opened.columns.iter().find(|column| column.name == name).unwrap().value;
             let hour = row - 1;
             let at = format!("2026-09-{:02}T{:02}:00:00Z", 1 + hour / 24 % 30, hour % 24);
@@ -58,7 +62,11 @@ async fn a_month_is_the_same_in_every_container(db: PgPool) {
             );
             assert_eq!(!opened.charges.is_empty(), row < 2160, "{name}, row {row}");
         }
-        assert!(original_row(&ledger.originals, &sha256, 2161, Some("focus"), Vec::new()).is_err(), "{name}");
+        assert!(
+            original_row(&ledger.originals, &sha256, 2161, Some("focus"), Vec::new(), Arc::default())
+                .is_err(),
+            "{name}"
+        );
     }
     ledger.assert_balanced().await;
     ledger.undo(4).await;

@@ -386,7 +386,7 @@ pub fn upload_of(action: &str, body: Body) -> Request<Body> {
         .unwrap()
 }
 
-fn encode(text: &str) -> String {
+pub fn encode(text: &str) -> String {
     text.bytes()
         .map(
             |byte| {

@@ -4,6 +4,7 @@ pub mod allocation;
 mod audit;
 mod budgets;
 mod calculators;
+mod catalog;
 mod charges_of_row;
 mod cluster_report;
 mod clusters;

@@ -16,6 +16,8 @@ const FOR_SCRIPTS: &[&str] = &[
     "/asset-register/{kind}",
     "/budgets",
     "/budgets/{budget}",
+    "/catalog",
+    "/catalog/additions/{addition}",
     "/changes",
     "/changes/{change}",
     "/chargeback/{period}",

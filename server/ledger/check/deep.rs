@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use sqlx::PgConnection;
@@ -15,13 +16,12 @@ use tokio::sync::mpsc;
 use super::Equation;
 use super::costs::Costs;
 use super::rows::{self, Again, Compared, Stored};
-use crate::accelerator;
 use crate::billing::{Learned, Statement};
 use crate::ledger::key::Keyer;
 use crate::ledger::load::Files;
 use crate::ledger::loaded::Kept;
 use crate::ledger::noise::NoisyTags;
-use crate::ledger::{Archived, Originals, Progress, Sha256, Source};
+use crate::ledger::{Archived, Originals, Progress, Sha256, Source, catalog};
 use crate::money::Decimal;
 
 /// Rows of the ledger that are handed over together, and how often that is done ahead.
@@ -31,6 +31,7 @@ const AHEAD: usize = 4;
 /// Each kept file that is loaded against the ledger, row by row; and the days of keys, which no file states.
 pub async fn check_originals(db: &mut PgConnection, originals: &Originals) -> sqlx::Result<Vec<Equation>> {
     let files = sqlx::query_file!("server/ledger/check/files.sql").fetch_all(&mut *db).await?;
+    let catalog = catalog(&mut *db).await?;
     let mut equations = Vec::new();
     let mut learned: Option<(i64, Learned)> = None;
     let mut deliveries: BTreeMap<i64, Vec<(i16, Source)>> = BTreeMap::new();
@@ -50,8 +51,8 @@ pub async fn check_originals(db: &mut PgConnection, originals: &Originals) -> sq
         let (batches, incoming) = mpsc::channel::<Vec<Stored>>(AHEAD);
         let (originals, format) = (originals.clone(), file.format);
         let half = file.read_as.and_then(|half| half.parse().ok()).unwrap_or_default();
-        let has_this_catalog = file.catalog_version == Some(i64::from(accelerator::VERSION));
-        let keyer = Keyer::new(NoisyTags::exactly(file.noisy_tags));
+        let has_this_catalog = file.catalog_version == Some(i64::from(catalog.version()));
+        let keyer = Keyer::new(Arc::clone(&catalog), NoisyTags::exactly(file.noisy_tags));
         let sources = deliveries.get(&file.delivery_id).cloned().unwrap_or_default();
         let before = learned.take().filter(|(delivery, _)| *delivery == file.delivery_id);
         let reading = tokio::task::spawn_blocking(move || {

@@ -24,8 +24,9 @@ use crate::report::snapshot::{Allocation, Names, Snapshot, months, teams};
 /// process, on which PostgreSQL was told that it is used: nothing is removed there that was used not long ago.
 type AllocationKey = (BillingMonth, Arc<ActiveImports>, Arc<Rates>, i64, u64);
 
-/// The months and the sequence of a question, and when one of the imports that are active in them was loaded again last.
-type Counted = (BillingMonth, BillingMonth, i64, Option<DateTime<Utc>>);
+/// The months and the sequence of a question, when one of the imports that are active in them was loaded again last, and how
+/// often the catalog was changed.
+type Counted = (BillingMonth, BillingMonth, i64, Option<DateTime<Utc>>, u32);
 
 #[derive(Default)]
 pub(super) struct Inputs {
@@ -237,7 +238,9 @@ impl Answers {
         last: BillingMonth,
         sequence: i64,
     ) -> sqlx::Result<Arc<ActiveImports>> {
-        let key = |again| (first, last, sequence, again);
+        // What was added to the catalog since decides what is recognized, whatever the sequence.
+        let catalog = ledger::catalog_revision(&mut *db).await?;
+        let key = |again| (first, last, sequence, again, catalog);
         let Some(known) = self.inputs.visible.known(&key(None)) else {
             return self.inputs.visible.get(key(None), ActiveImports::find(db, first, last, sequence)).await;
         };

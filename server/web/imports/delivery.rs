@@ -4,13 +4,16 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 use chrono::{DateTime, Utc};
+use serde::Serialize;
+use sqlx::PgConnection;
 
 use super::super::format::{File, Format};
 use super::import_changes::changes_page;
+use crate::ledger;
 use crate::money::{Decimal, written};
 use crate::report::{
     self, Changes, ChangesBy, CostMetric, Delivery, DeliveryFile, Effect, ImportScope, LogLine, RejectedRow,
-    Restates,
+    Restates, UnrecognizedUsage,
 };
 use crate::storage;
 use crate::web::csv;
@@ -18,7 +21,7 @@ use crate::web::error::{Error, Result};
 use crate::web::extract::Db;
 use crate::web::layout::Layout;
 use crate::web::respond;
-use crate::web::{filters, paths};
+use crate::web::{Access, filters, paths};
 
 #[derive(Template)]
 #[template(path = "imports/delivery.html")]
@@ -35,16 +38,31 @@ struct Page {
     archived: Vec<i64>,
     /// Until when its file stays, where it is archived and files are removed.
     kept_until: Option<DateTime<Utc>>,
+    /// What of it looks like an accelerator and is none that is known; the largest first.
+    unrecognized: Vec<UnrecognizedUsage>,
+}
+
+/// A delivery as scripts read it.
+#[derive(Serialize)]
+struct InJson<'a> {
+    #[serde(flatten)]
+    delivery: &'a Delivery,
+    unrecognized: Vec<UnrecognizedUsage>,
 }
 
 /// Services on this page whose cost changed.
 const SHOWN_CHANGES: i64 = 8;
+/// Of what is not recognized.
+const SHOWN_UNRECOGNIZED: usize = 5;
 
 pub async fn show(path: paths::Delivery, format: Format, layout: Layout, mut db: Db) -> Result {
     let delivery = report::delivery(&mut db, path.delivery).await?.ok_or(Error::NotFound)?;
     match format {
         Format::Html => {}
-        Format::Json => return respond::json(&delivery),
+        Format::Json => {
+            let unrecognized = unrecognized(&mut db, &delivery).await?;
+            return respond::json(&InJson { delivery: &delivery, unrecognized });
+        }
         Format::Csv => return csv::answer(&format!("delivery-{}", delivery.delivery), &delivery.scopes),
     }
     let effects = report::effects(&mut db, delivery.delivery).await?;
@@ -57,7 +75,23 @@ pub async fn show(path: paths::Delivery, format: Format, layout: Layout, mut db:
         Some(at) => storage::kept_until(&mut db, at).await?,
         None => None,
     };
-    respond::html(Page { layout, path, delivery, effects, changes, restates, archived, kept_until })
+    let unrecognized = unrecognized(&mut db, &delivery).await?;
+    respond::html(Page {
+        layout,
+        path,
+        delivery,
+        effects,
+        changes,
+        restates,
+        archived,
+        kept_until,
+        unrecognized,
+    })
+}
+
+async fn unrecognized(db: &mut PgConnection, delivery: &Delivery) -> sqlx::Result<Vec<UnrecognizedUsage>> {
+    let catalog = ledger::catalog(&mut *db).await?;
+    report::unrecognized_usage(db, &catalog, Some(delivery.delivery)).await
 }
 
 impl Page {
@@ -67,6 +101,10 @@ impl Page {
 
     fn is_waiting(&self) -> bool {
         self.delivery.status == "waiting"
+    }
+
+    fn may_add(&self) -> bool {
+        self.layout.may(Access::Admin)
     }
 
     /// Nothing of it was loaded, nor is its file kept.

@@ -30,6 +30,7 @@ macro_rules! path {
 }
 
 mod allocation;
+mod catalog;
 mod changes;
 mod clusters;
 mod imports;
@@ -40,6 +41,7 @@ mod spend;
 mod teams;
 
 pub use allocation::*;
+pub use catalog::*;
 pub use changes::*;
 pub use clusters::*;
 pub use imports::*;
