@@ -60,7 +60,7 @@ impl Manifest {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let written: Written = serde_json::from_slice(bytes)
             .map_err(|error| Refusal::new(format!("a manifest that cannot be read ({error})"), EXPECTED))?;
-        let columns = written.columns.iter().flat_map(|columns| columns.as_array()).flatten();
+        let columns = written.columns.iter().filter_map(Value::as_array).flatten();
         let columns = columns.filter_map(column).collect();
         let statement = written.export_config.and_then(|config| config.statement());
         let listed = [written.report_keys, written.data_files, written.files, written.blobs];

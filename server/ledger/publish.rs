@@ -149,6 +149,8 @@ pub async fn publish(
     by: &str,
     now: DateTime<Utc>,
 ) -> sqlx::Result<Published> {
+    // Before it is measured, and the ledger is locked, since there may be many; and once more after that.
+    recognize_keys(&mut *db, delivery_id).await?;
     let is_addition = decision == Some(Decision::Add);
     // First, since what is measured and what the preview of the decision shows has the scopes that are stated as empty.
     let formerly = state_as_empty(&mut *db, delivery_id).await?;
@@ -161,8 +163,6 @@ pub async fn publish(
     let compared =
         overlap::compare(&mut *db, delivery_id, Change::Publish(decision.unwrap_or(Decision::Replace)))
             .await?;
-    // Before the ledger is locked, since there may be many; and once more after that.
-    recognize_keys(&mut *db, delivery_id).await?;
     let mut tx = db.begin().await?;
     let sequence = begin_version(&mut tx).await?;
     let Some(status) = undecided(&mut tx, delivery_id).await? else { return Ok(Published::Already) };

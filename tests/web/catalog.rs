@@ -122,7 +122,8 @@ async fn an_unknown_machine_is_seen_added_counted_and_removed(db: PgPool) {
     let removed = admin.submit("/catalog/additions/1", "/catalog/additions/1/remove", &[]).await;
     assert_eq!((removed.status, removed.location()), (StatusCode::SEE_OTHER, "/catalog"), "{}", removed.body);
     assert_eq!(figures(&mut admin).await, before);
-    assert!(admin.get("/catalog").await.body.contains("undone"));
+    let page = admin.get("/catalog").await.body;
+    assert!(page.contains("Undone: AWS p9.48xlarge is no longer in the catalog.") && page.contains("undone"));
     assert!(admin.get("/imports/1").await.body.contains("id=\"unrecognized\""));
     assert!(admin.get("/audit").await.body.contains("removed from catalog"));
     ledger.assert_balanced().await;

@@ -50,7 +50,7 @@ pub async fn remove(path: paths::CatalogAdditionRemove, writing: Writing) -> Res
     let Writing { now, by, mut db, .. } = writing;
     let sentence = match ledger::remove(&mut db, path.addition, by.at(now)).await? {
         Some(removed) => {
-            format!("Undone: {} is no longer in the catalog.", words::of_addition(&removed))
+            format!("Undone: {} is no longer in the catalog.", words::name(&removed))
         }
         None => "Nothing changed: it was removed before.".to_owned(),
     };

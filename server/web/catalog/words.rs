@@ -26,8 +26,13 @@ pub(super) fn sentence(provider: &str, name: &str, means: &Model, count: Option<
     }
 }
 
-pub(super) fn of_addition(it: &Added) -> String {
-    sentence(&it.provider, &it.name, it.model, it.accelerators)
+/// `AWS p9.48xlarge`; `“Hopper XL”`.
+pub(super) fn name(it: &Added) -> String {
+    if it.accelerators.is_some() {
+        format!("{} {}", it.provider, it.name)
+    } else {
+        format!("“{}”", it.name)
+    }
 }
 
 /// What is wrong with a name that cannot be added.
