@@ -123,7 +123,7 @@ impl Table {
     pub(super) fn of(sample: &Sample) -> Self {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/one_month");
         let mut text = std::fs::read_to_string(folder.join(sample.file)).unwrap();
-        if sample.file.ends_with(".jsonl") {
+        if Path::new(sample.file).extension().is_some_and(|it| it == "jsonl") {
             let flat = containers::flattened(&text, ".", serde_json::Value::to_string);
             text = String::from_utf8(flat).unwrap();
         }

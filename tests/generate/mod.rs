@@ -391,7 +391,7 @@ mod demonstration {
             content
         };
         let package = delivery.package().unwrap();
-        package.files.iter().filter(|file| file.name.ends_with(".gz")).map(unpacked).collect()
+        package.files.iter().filter(|file| file.bytes.starts_with(&[0x1f, 0x8b])).map(unpacked).collect()
     }
 
     fn csv_of(delivery: &Delivery) -> Vec<u8> {
