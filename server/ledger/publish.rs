@@ -69,6 +69,8 @@ pub enum Reason {
     CameLater,
     /// More rows are missing from this one than from what is there.
     Missing { here: i64, there: i64 },
+    /// What is there has the same charges under the account of which this is a subscription, or the other way round.
+    Subscription { now: Scope },
     /// What is there was loaded under a former name of the account or provider, which is this one now.
     Renamed { now: Scope },
 }
@@ -123,6 +125,12 @@ impl std::fmt::Display for Shortfall {
             Reason::Missing { here, there } => {
                 write!(f, "more rows are missing than in import {other}: {here} here, {there} there")
             }
+            Reason::Subscription { now: Scope { provider, billing_account, .. } } => write!(
+                f,
+                "import {other} has the same charges: one of this account and {provider} {billing_account}, as this file calls it, \
+                 is a subscription of the other. Replacing replaces it, adding counts them twice; discard this one if the \
+                 account's file is there"
+            ),
             Reason::Renamed { now: Scope { provider, billing_account, .. } } => write!(
                 f,
                 "import {other} has this month under a former name. This file calls it {provider} {billing_account}: \
@@ -376,6 +384,9 @@ async fn question(
                 (_, Some((here, there)), _) => Reason::Missing { here, there },
                 _ if row.is_slice => Reason::IsSlice,
                 _ if row.came_later => Reason::CameLater,
+                (_, None, Some(renamed)) if renamed.is_subscription => {
+                    Reason::Subscription { now: renamed.now.clone() }
+                }
                 (_, None, Some(renamed)) => Reason::Renamed { now: renamed.now.clone() },
                 (_, None, None) => {
                     let (sub_accounts, days, currencies) = (row.sub_accounts, row.days, row.currencies);

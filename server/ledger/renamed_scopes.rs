@@ -20,6 +20,8 @@ pub(super) struct Formerly {
     pub name: Scope,
     pub now: Scope,
     pub now_id: i64,
+    /// One of them is a subscription of the other's account.
+    pub is_subscription: bool,
 }
 
 /// States the scopes that were loaded under a former name of one of the delivery's as empty, and answers all that it states so.
@@ -34,7 +36,8 @@ pub(super) async fn state_as_empty(db: &mut PgConnection, delivery_id: i64) -> s
            )
            select s.scope_id, s.provider, s.billing_account, s.billing_month,
                own.scope_id as own_id, own.provider as own_provider, own.billing_account as own_account,
-               s.billing_account = any(own.sub_accounts) or own.billing_account = any(held.sub_accounts) as is_within
+               s.provider = $2 and own.provider = $2
+                   and (s.billing_account = any(own.sub_accounts) or own.billing_account = any(held.sub_accounts)) as is_within
            from own
            join scopes s on s.billing_month = own.billing_month and s.scope_id <> own.scope_id
            cross join lateral (
@@ -42,7 +45,7 @@ pub(super) async fn state_as_empty(db: &mut PgConnection, delivery_id: i64) -> s
                from delivery_scopes there
                join deliveries d on d.delivery_id = there.delivery_id
                cross join unnest(there.sub_accounts) sub_account
-               where there.scope_id = s.scope_id and d.status = 'loaded'
+               where there.scope_id = s.scope_id and d.status = 'loaded' and s.provider = $2 and own.provider = $2
            ) held
            where own.charges > 0
              and s.scope_id not in (select scope_id from own where charges > 0)
@@ -54,6 +57,7 @@ pub(super) async fn state_as_empty(db: &mut PgConnection, delivery_id: i64) -> s
              )
            order by s.scope_id",
         delivery_id,
+        AZURE,
     )
     .fetch_all(&mut *db)
     .await?;
@@ -62,7 +66,7 @@ pub(super) async fn state_as_empty(db: &mut PgConnection, delivery_id: i64) -> s
         let month = BillingMonth::of(row.billing_month);
         let name = Scope { provider: row.provider, billing_account: row.billing_account, month };
         let now = Scope { provider: row.own_provider, billing_account: row.own_account, month };
-        let is_subscription = row.is_within.unwrap_or_default() && is_of_subscriptions(&name, &now);
+        let is_subscription = row.is_within.unwrap_or_default();
         if !is_subscription && !is_former_name(&name, &now) {
             continue;
         }
@@ -74,7 +78,7 @@ pub(super) async fn state_as_empty(db: &mut PgConnection, delivery_id: i64) -> s
         )
         .execute(&mut *db)
         .await?;
-        found.push(Formerly { name, now, now_id: row.own_id });
+        found.push(Formerly { name, now, now_id: row.own_id, is_subscription });
     }
     Ok(found)
 }
@@ -95,13 +99,7 @@ pub(super) fn is_former_name(stored: &Scope, now: &Scope) -> bool {
         || is_part(&account, &now.billing_account)
 }
 
-/// Whether one of two scopes may be a subscription of the other's account: Azure alone has files of a subscription that do
-/// not name who pays for it.
-fn is_of_subscriptions(stored: &Scope, now: &Scope) -> bool {
-    [stored, now].iter().all(|scope| scope.provider == AZURE)
-}
-
-/// As [`canonical_provider`] has it.
+/// Azure alone has files of a subscription that do not name who pays for it. As [`canonical_provider`] has it.
 const AZURE: &str = "Microsoft";
 
 #[cfg(test)]
