@@ -12,8 +12,8 @@ use sqlx::PgConnection;
 use crate::billing::{Charge, Statement, Step};
 
 use super::correction::{CORRECTED, Mark};
+use super::files;
 use super::group_files::Bundle;
-use super::load;
 use super::loaded::{Kept, Source};
 use super::low_priority::at_low_priority;
 use super::original::{Originals, Sha256};
@@ -187,7 +187,7 @@ fn look_through(looking: Looking<'_>, sources: &[Source]) -> Seen {
     let mut charge = Charge::default();
     for source in sources {
         let Ok(mut export) =
-            load::open_quietly(looking.originals, source, looking.as_format, looking.progress)
+            files::open_quietly(looking.originals, source, looking.as_format, looking.progress)
         else {
             return Seen::Nothing;
         };

@@ -16,6 +16,7 @@ use super::loss::{self, Loss, Measured};
 use super::overlap::{self, Change, Overlap};
 use super::part::PartBy;
 use super::renamed_scopes::{Formerly, state_as_empty};
+use super::shrunk;
 use super::{Decision, Scope, correction, halves};
 
 /// What happened on [`publish`].
@@ -197,9 +198,9 @@ pub async fn publish(
     }
     // None where it adds, since nothing is measured then; and a slice that meets a whole month undecided asks above.
     count(&mut tx, sequence, delivery_id, is_addition, &measured.whole_scopes()).await?;
-    loss::record(&mut tx, delivery_id, &measured, (reason, by, now)).await?;
+    shrunk::record(&mut tx, delivery_id, &measured, (reason, by, now)).await?;
     advance(&mut tx, sequence, delivery_id, "publish", by, now).await?;
-    loss::carry_over(&mut tx, delivery_id, sequence).await?;
+    shrunk::carry_over(&mut tx, delivery_id, sequence).await?;
     tx.commit().await?;
     Ok(Published::At(sequence))
 }

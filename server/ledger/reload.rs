@@ -16,10 +16,11 @@ use super::archive_rows::clean;
 use super::catalog::{catalog, recognize_keys_of};
 use super::delivery;
 use super::duplicate_rows::Known;
+use super::files::Files;
 use super::key::Keyer;
 use super::load::{
-    self, CENSUS_ROWS, Channel, Failure, Files, Keeps, LoadError, Target, Written, ended, file_error,
-    is_packed, reader,
+    self, CENSUS_ROWS, Channel, Failure, Keeps, LoadError, Target, Written, ended, file_error, is_packed,
+    reader,
 };
 use super::loaded::{Kept as KeptFile, LoadedFile, Source};
 use super::low_priority::at_low_priority;

@@ -40,16 +40,19 @@ impl Shared {
             let is_other_slice = |other: &(&str, Option<&str>)| {
                 other.0 == own.0 && other.1.is_some() && own.1.is_some() && *other != own
             };
+            let half = only_half(loaded);
             for (scope, _) in loaded.reading.scopes.values() {
                 let slices = seen.entry(scope.clone()).or_default();
                 if !slices.iter().all(is_other_slice) {
                     scopes.insert(scope.clone());
                 }
                 slices.push(own);
-                let stated = halves.entry(scope.clone()).or_default();
-                stated.extend(loaded.files.iter().map(|file| file.states == Statement::Effective));
-                if stated.len() > 1 {
-                    mixed.insert(scope.clone());
+                if let Some(half) = half {
+                    let stated = halves.entry(scope.clone()).or_default();
+                    stated.insert(half);
+                    if stated.len() > 1 {
+                        mixed.insert(scope.clone());
+                    }
                 }
             }
         }
@@ -70,6 +73,15 @@ impl Shared {
             scope.provider, scope.billing_account, scope.month
         ))
     }
+}
+
+/// Whether all files of an import state amortized cost, or all another one; nothing of both together, and of formats that know no
+/// halves.
+fn only_half(loaded: &Loaded) -> Option<bool> {
+    let is_effective = |half: Statement| half == Statement::Effective;
+    let first = is_effective(loaded.files.first()?.states);
+    let are_same = loaded.files.iter().all(|file| is_effective(file.states) == first);
+    (loaded.format.states_halves() && are_same).then_some(first)
 }
 
 /// What to ask, and what to offer first.

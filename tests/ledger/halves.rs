@@ -405,3 +405,18 @@ async fn several_files_of_both_halves_are_asked_about_whatever_was_decided(db: P
         assert_eq!(counted(&ledger).await, ["0", "0", "0"]);
     }
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn another_export_beside_both_halves_is_asked_about_as_such(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/one_month/azure-enterprise");
+    let paths = ["actual.csv", "amortized.csv", "focus-1.2.csv"]
+        .map(|name| ledger.file(name, std::fs::read(folder.join(name)).unwrap()));
+    let reports = ledger.import(&paths, None, WhenUnsure::Discard).await;
+    assert_eq!(reports.iter().map(|report| report.files.len()).collect::<Vec<_>>(), [2, 1]);
+    for report in reports {
+        assert_eq!(report.status, Status::Waiting);
+        let said = report.message.unwrap();
+        assert!(said.contains("several of these files state") && !said.contains("some are actual"), "{said}");
+    }
+}

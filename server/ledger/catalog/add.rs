@@ -5,7 +5,7 @@ use serde_json::json;
 use sqlx::{Connection as _, PgConnection};
 
 use super::recognize_again::recognize_changed;
-use super::{Added, begin_change, catalog_of, every_addition};
+use super::{Added, addition, begin_change, catalog_of, every_addition};
 use crate::accelerator::{Accelerators, Addition, Model, NotAdded};
 use crate::audit::{self, Act, Object, Verb};
 
@@ -27,7 +27,7 @@ pub struct NewAddition {
 impl NewAddition {
     /// What the catalog would know of it.
     pub fn addition(&self) -> Addition {
-        self.added(0, DateTime::UNIX_EPOCH, "").addition()
+        addition(&self.provider, &self.name, self.model, self.accelerators)
     }
 
     fn added(&self, addition_id: i64, at: DateTime<Utc>, by: &str) -> Added {

@@ -44,13 +44,21 @@ pub struct Added {
 impl Added {
     /// What the catalog knows of it.
     pub fn addition(&self) -> Addition {
-        let Self { provider, name, model, accelerators, .. } = self;
-        match *accelerators {
-            Some(accelerators) => {
-                Addition::Machine { provider: provider.clone(), name: name.clone(), model, accelerators }
-            }
-            None => Addition::Text { text: name.clone(), model },
-        }
+        addition(&self.provider, &self.name, self.model, self.accelerators)
+    }
+}
+
+/// A machine that holds so many accelerators, or a text.
+fn addition(
+    provider: &str,
+    name: &str,
+    model: &'static Model,
+    accelerators: Option<Accelerators>,
+) -> Addition {
+    let (provider, name) = (provider.to_owned(), name.to_owned());
+    match accelerators {
+        Some(accelerators) => Addition::Machine { provider, name, model, accelerators },
+        None => Addition::Text { text: name, model },
     }
 }
 

@@ -92,10 +92,26 @@ struct StaleKey {
     unit: String,
 }
 
+/// What keys are recognized as, as the database takes it: nulls where that is nothing.
+#[derive(Default)]
+struct Columns {
+    models: Vec<Option<String>>,
+    parts: Vec<Option<i64>>,
+    seconds: Vec<Option<i32>>,
+}
+
+impl Columns {
+    fn push(&mut self, recognized: Option<Recognized>) {
+        self.models.push(recognized.map(|found| found.model.name.to_owned()));
+        self.parts.push(recognized.map(|found| found.per_unit.parts()));
+        self.seconds.push(recognized.map(|found| found.seconds_per_unit as i32));
+    }
+}
+
 async fn update(db: &mut PgConnection, catalog: &Arc<Catalog>, rows: Vec<StaleKey>) -> sqlx::Result<()> {
     let version = i64::from(catalog.version());
     let mut ids: Vec<Uuid> = Vec::with_capacity(rows.len());
-    let (mut models, mut parts, mut seconds) = (Vec::new(), Vec::new(), Vec::new());
+    let mut columns = Columns::default();
     for row in rows {
         let recognized = catalog.recognize(&ChargeKey {
             provider: row.provider,
@@ -109,9 +125,7 @@ async fn update(db: &mut PgConnection, catalog: &Arc<Catalog>, rows: Vec<StaleKe
             ..ChargeKey::default()
         });
         ids.push(row.charge_key_id);
-        models.push(recognized.map(|found| found.model.name.to_owned()));
-        parts.push(recognized.map(|found| found.per_unit.parts()));
-        seconds.push(recognized.map(|found| found.seconds_per_unit as i32));
+        columns.push(recognized);
     }
     sqlx::query!(
         "update charge_keys k
@@ -120,9 +134,9 @@ async fn update(db: &mut PgConnection, catalog: &Arc<Catalog>, rows: Vec<StaleKe
          from unnest($1::uuid[], $2::text[], $3::bigint[], $4::integer[]) as new (id, model, parts, seconds)
          where k.charge_key_id = new.id",
         &ids,
-        &models as &[Option<String>],
-        &parts as &[Option<i64>],
-        &seconds as &[Option<i32>],
+        &columns.models as &[Option<String>],
+        &columns.parts as &[Option<i64>],
+        &columns.seconds as &[Option<i32>],
         version,
     )
     .execute(db)
@@ -166,10 +180,10 @@ pub(super) async fn recognize_changed(
     let column = |of: fn(&ChargeKey) -> &String| -> Vec<String> {
         changed.iter().map(|(key, _)| of(key).clone()).collect()
     };
-    let models: Vec<_> = changed.iter().map(|(_, it)| it.map(|found| found.model.name.to_owned())).collect();
-    let parts: Vec<_> = changed.iter().map(|(_, it)| it.map(|found| found.per_unit.parts())).collect();
-    let seconds: Vec<_> =
-        changed.iter().map(|(_, it)| it.map(|found| found.seconds_per_unit as i32)).collect();
+    let mut columns = Columns::default();
+    for (_, recognized) in &changed {
+        columns.push(*recognized);
+    }
     let updated = sqlx::query!(
         "update charge_keys k
          set accelerator = new.model, accelerator_parts = new.parts, unit_seconds = new.seconds, catalog_version = $11
@@ -186,9 +200,9 @@ pub(super) async fn recognize_changed(
         &column(|key| &key.meter),
         &column(|key| &key.stated_accelerators),
         &column(|key| &key.unit),
-        &models as &[Option<String>],
-        &parts as &[Option<i64>],
-        &seconds as &[Option<i32>],
+        &columns.models as &[Option<String>],
+        &columns.parts as &[Option<i64>],
+        &columns.seconds as &[Option<i32>],
         i64::from(after.version()),
         ChargeCategory::Usage.as_str(),
     )
