@@ -10,7 +10,7 @@
 ///   invoices each *billing profile* by itself, so there the account is `account/profile`: out of the path that ends in
 ///   `/billingProfiles/AB12-CDEF-GHI-JKL`, which is the `BillingAccountId` of its FOCUS export, or of the two columns
 ///   `BillingAccountId` and `BillingProfileId` of cost and usage details (each an id or a path). An enrollment states its own
-///   number as profile, too, and has none.
+///   number or path as profile, too, and has none.
 /// - Google Cloud: without `billingAccounts/`, in upper case.
 /// - Oracle: OCIDs in lower case.
 /// - Everyone else: as written; a UUID in lower case, for its letters are digits.
@@ -37,6 +37,7 @@ pub fn canonical_account(
             let profile = profile.trim();
             let profile = segment_after(account, "billingprofiles")
                 .or_else(|| segment_after(profile, "billingprofiles"))
+                .or_else(|| segment_after(profile, "billingaccounts"))
                 .unwrap_or(profile);
             if !profile.is_empty() && !profile.eq_ignore_ascii_case(id) {
                 out.push(OF_PROFILE);
@@ -257,7 +258,11 @@ mod tests {
             assert_eq!(found, "5b1e-aa:91f0_2019-05-31/ab12-cdef-ghi-jkl", "{billing_account} {profile}");
         }
         // An enrollment's profile is itself.
-        assert_eq!(of_profile("Microsoft", "8611537", "8611537"), "8611537");
+        let path = "/providers/Microsoft.Billing/billingAccounts/8611537";
+        for profile in ["8611537", path, &format!("{path}/billingProfiles/8611537")] {
+            assert_eq!(of_profile("Microsoft", "8611537", profile), "8611537", "{profile}");
+            assert_eq!(of_profile("Microsoft", path, profile), "8611537", "{profile}");
+        }
         assert_eq!(without_profile("Microsoft", "5b1e_2019/ab12"), "5b1e_2019");
         assert_eq!(without_profile("Microsoft", "8611537"), "8611537");
         assert_eq!(without_profile("Acme", "a/b"), "a/b");

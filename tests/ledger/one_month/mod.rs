@@ -135,6 +135,9 @@ async fn assert_counts_once(db: PgPool, month: Month) {
             } else if !both.are(month.stated_by_both(first.states, second.states)) {
                 wrong.push(format!("{pair}: {:?}, asked {:?}", both.totals, after.said));
             }
+            if after.said.contains("former name") {
+                wrong.push(format!("{pair}: states another account: {}", after.said));
+            }
             let loses_a_cost = first.states == States::Both && second.states != States::Both;
             if loses_a_cost && !after.said.contains("which this import does not state") {
                 wrong.push(format!("{pair}: takes a cost away and asks {:?}", after.said));
