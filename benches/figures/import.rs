@@ -9,7 +9,7 @@ use std::process::Command;
 use super::Sizes;
 use super::browser::Browser;
 use super::pages::{sign_in, wait_until_prepared};
-use super::process::{Server, folder, generate, import, import_if_read};
+use super::process::{Server, folder, generate, import};
 use super::table::{Figure, Measured};
 
 /// A file whose import is measured.
@@ -152,7 +152,7 @@ fn in_containers(
         generate(&file, rows, &format!("{year}-{month:02}"), &[export.generated, &options].concat());
         File::open(&file).unwrap().sync_all().unwrap();
         server.psql("checkpoint");
-        let imported = import_if_read(&server.data_dir, &file, &[]);
+        let imported = import(&server.data_dir, &file, &[]);
         wait_until_prepared(browser);
         fs::remove_file(&file).unwrap();
         imported
@@ -161,18 +161,14 @@ fn in_containers(
     let mut others: Vec<Vec<(f64, f64, f64)>> = export.containers.iter().map(|_| Vec::new()).collect();
     // A year has months for four runs.
     for run in 1..=sizes.runs.min(4) {
-        // To be removed, with `import_if_read`, once every format of the list is read.
-        let Some(csv) = take("csv", run) else { return vec![not_read(export)] };
+        let csv = take("csv", run);
         for (Container { name, .. }, taken) in export.containers.iter().zip(&mut others) {
             let other = take(name, run);
-            let took = other.as_ref().map(|other| other.took);
             eprintln!(
-                "import of {rows} rows, {}, run {run}: csv {:.2?}, {name} {took:.2?}",
-                export.name, csv.took
+                "import of {rows} rows, {}, run {run}: csv {:.2?}, {name} {:.2?}",
+                export.name, csv.took, other.took
             );
-            taken.extend(
-                other.map(|other| (other.took.as_secs_f64(), csv.took.as_secs_f64(), other.peak_mib)),
-            );
+            taken.push((other.took.as_secs_f64(), csv.took.as_secs_f64(), other.peak_mib));
         }
         of_csv.push(csv);
     }
@@ -193,27 +189,16 @@ fn in_containers(
     ];
     for (Container { name: container, at_most }, taken) in export.containers.iter().zip(others) {
         let peak = taken.iter().map(|(_, _, peak)| *peak).fold(0.0, f64::max);
-        let measured = match middle(taken.into_iter().map(|(other, csv, _)| (other, csv)).collect()) {
-            Some((other, csv)) => Measured::As(other / csv, format!("{other:.2} s / {csv:.2} s")),
-            None => Measured::Not("the program refuses it".into()),
-        };
-        let is_measured = matches!(measured, Measured::As(..));
+        let times = taken.into_iter().map(|(other, csv, _)| (other, csv)).collect();
+        let (other, csv) = middle(times).expect("a run at least");
         figures.push(Figure {
             name: format!("import of {}, against csv", name(container)),
-            measured,
+            measured: Measured::As(other / csv, format!("{other:.2} s / {csv:.2} s")),
             at_most: Some((*at_most, "×")),
         });
-        figures.extend(is_measured.then(|| memory(container, peak)));
+        figures.push(memory(container, peak));
     }
     figures
-}
-
-fn not_read(export: &Export) -> Figure {
-    Figure {
-        name: format!("import of {}", export.name),
-        measured: Measured::Not("the program does not read it yet".into()),
-        at_most: None,
-    }
 }
 
 /// The pair whose ratio is in the middle. Both of a pair ran one after the other, so a good or bad minute of the machine is in

@@ -83,6 +83,10 @@ impl Catalog {
         both
     }
 
+    pub(super) fn has_additions(&self) -> bool {
+        !self.machines.is_empty() || !self.texts.is_empty()
+    }
+
     /// How often something was added or removed.
     pub fn revision(&self) -> u32 {
         self.revision
@@ -182,6 +186,16 @@ mod tests {
             unit: unit.to_owned(),
             ..ChargeKey::default()
         }
+    }
+
+    #[test]
+    fn text_changes_nothing_of_a_shipped_machine() {
+        let reserved = key("AWS", "p5.48xlarge", "Reserved capacity", "GPU-Hours");
+        let added = Catalog::default().with(text("reserved capacity", "nvidia-b200"));
+        assert_eq!(said(&added, &reserved), said(&Catalog::default(), &reserved));
+        assert_eq!(added.why(&reserved), Catalog::default().why(&reserved));
+        let unknown = key("AWS", "", "Reserved capacity", "GPU-Hours");
+        assert_eq!(said(&added, &unknown).as_deref(), Some("1 nvidia-b200"));
     }
 
     fn said(catalog: &Catalog, key: &ChargeKey) -> Option<String> {

@@ -1,5 +1,7 @@
 //! From a charge key to its accelerator.
 
+use std::sync::LazyLock;
+
 use super::catalog::{Counts, Finds, rules, unknown_model};
 use super::name::{Named, said_count, whole};
 use super::text::words;
@@ -39,6 +41,20 @@ impl Catalog {
     ///    does: as many as it says;
     /// 7. one of them says the model, at a provider that rents by the GPU: one.
     pub fn recognize(&self, key: &ChargeKey) -> Option<Recognized> {
+        self.as_shipped(key).map(|(_, found)| found).or_else(|| self.recognize_by_all(key))
+    }
+
+    /// What is shipped knows the key, so nothing that was added is asked.
+    fn as_shipped(&self, key: &ChargeKey) -> Option<(&'static Self, Recognized)> {
+        static SHIPPED: LazyLock<Catalog> = LazyLock::new(Catalog::default);
+        if !self.has_additions() {
+            return None;
+        }
+        let found = SHIPPED.recognize_by_all(key).filter(|found| found.model != unknown_model())?;
+        Some((&SHIPPED, found))
+    }
+
+    fn recognize_by_all(&self, key: &ChargeKey) -> Option<Recognized> {
         if key.category != ChargeCategory::Usage {
             return None;
         }
@@ -55,6 +71,9 @@ impl Catalog {
 
     /// Why [`Self::recognize`] answers what it does: a sentence for whoever looks at a charge.
     pub fn why(&self, key: &ChargeKey) -> String {
+        if let Some((shipped, _)) = self.as_shipped(key) {
+            return shipped.why(key);
+        }
         if key.category != ChargeCategory::Usage {
             return format!("Only usage pays for an accelerator's time; this is {}.", key.category.as_str());
         }

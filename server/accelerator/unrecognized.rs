@@ -20,6 +20,16 @@ pub enum Unrecognized {
     Model,
 }
 
+impl Unrecognized {
+    /// Its name, as it is kept and written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Machine => "machine",
+            Self::Model => "model",
+        }
+    }
+}
+
 impl Catalog {
     /// Whether a key that is recognized as no accelerator, or as one of no known model, looks like one; and the name by
     /// which it can be added: that of a machine, or a text.

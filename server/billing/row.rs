@@ -65,6 +65,11 @@ pub trait ReadRow {
         Statement::Whole
     }
 
+    /// Whether the rows so far cannot be of a file that states these costs.
+    fn denies(&self, _stated: Statement) -> bool {
+        false
+    }
+
     /// Takes only these costs from the rows that follow.
     fn take(&mut self, _half: Statement) {}
 

@@ -1,5 +1,5 @@
 -- The kept files of format $1 with the other half of the scopes $3, $4, $5 (provider, account, month): what was billed where
--- $2 is true, what is effective where it is not. Only of a delivery that is active in exactly these scopes, and alone there: of
+-- $2 is true, what is effective where it is not. A file that shows no commitment is neither. Only of a delivery that is active in exactly these scopes, and alone there: of
 -- another a half would be left without the other one, and of several nobody knows what belongs together.
 with mine as (
     select s.scope_id
@@ -32,5 +32,5 @@ select f.delivery_id, f.name, o.sha256, o.received_bytes, o.content_bytes
 from alone
 join delivery_files f using (delivery_id)
 join originals o using (sha256)
-where (coalesce(f.states, 'whole') <> 'effective') = $2
+where f.states = case when $2 then 'billed' else 'effective' end
 order by f.file_no

@@ -10,7 +10,7 @@ counting as (
     where until_sequence is null
 )
 select
-    (select d.charges + d.rejected from deliveries d where d.delivery_id = $1) > (select count(*) from marks) as "has_others!",
+    (select d.charges - d.further_charges + d.rejected from deliveries d where d.delivery_id = $1) > (select count(*) from marks) as "has_others!",
     (select count(*) > count(distinct (corrects_file_no, corrects_row_no, corrects_delivery_id)) from marks) as "names_twice!",
     exists (
         select

@@ -7,50 +7,21 @@
 
 use std::collections::BTreeSet;
 
+use chrono::NaiveDate;
 use sqlx::PgConnection;
 
-use crate::billing::{Charge, Statement, Step};
+use crate::billing::Statement;
 
-use super::correction::{CORRECTED, Mark};
-use super::files;
 use super::group_files::Bundle;
 use super::loaded::{Kept, Source};
-use super::low_priority::at_low_priority;
-use super::original::{Originals, Sha256};
+use super::look_through::{Half, Looking, Seen, look_through};
+use super::original::Sha256;
 use super::overlap::Overlap;
-use super::progress::Progress;
-use super::read::MAX_SCOPES;
-use super::scope::Scope;
-
-/// What the rows of a bundle say of halves.
-enum Seen {
-    Half(Half),
-    /// Rows that stand for rejected ones of these files.
-    Corrections(BTreeSet<(i64, i16)>),
-    /// It is of a format that knows no halves, or cannot be read, which loading says.
-    Nothing,
-}
-
-/// The costs that a bundle states, and of which months. `format` is the name of its format.
-struct Half {
-    statement: Statement,
-    scopes: BTreeSet<Scope>,
-    format: &'static str,
-}
 
 /// A bundle, and the half that it is.
 struct Looked {
     sources: Vec<Source>,
     half: Option<Half>,
-}
-
-/// How files are looked through.
-#[derive(Clone, Copy)]
-pub(super) struct Looking<'a> {
-    pub originals: &'a Originals,
-    pub as_format: Option<&'a str>,
-    /// Tells when it is canceled.
-    pub progress: &'a Progress,
 }
 
 /// Puts halves of a month together: two that are imported together, and each of the others with the half that is active,
@@ -67,7 +38,8 @@ pub(super) async fn complete(
             looked.push(Err(bundle.clone()));
             continue;
         };
-        looked.push(match look(looking, sources).await {
+        looked.push(match look_through(looking, sources).await {
+            Seen::Refused(refused) => Err(refused),
             Seen::Corrections(files) => Err(as_they_were_read(db, sources.clone(), &files).await?),
             Seen::Nothing => Ok(Looked { sources: sources.clone(), half: None }),
             Seen::Half(half) => {
@@ -88,7 +60,9 @@ pub(super) async fn complete(
                 Ok(other) => pair(half.statement, sources.clone(), other.sources.clone()),
                 Err(_) => Bundle::Files(sources.clone()),
             },
-            (Ok(Looked { sources, half: Some(half) }), Meets::None) if !alone => {
+            (Ok(Looked { sources, half: Some(half) }), Meets::None)
+                if !alone && half.statement != Statement::Whole =>
+            {
                 match active_half(db, half).await? {
                     others if others.is_empty() => Bundle::Files(sources.clone()),
                     others => pair(half.statement, sources.clone(), others),
@@ -151,9 +125,12 @@ impl Meets {
     }
 }
 
-/// Amortized cost completes what was billed, also where that shows no commitment of its own.
+/// A file whose rows show no commitment completes nothing: it may be a part of either export, and only a manifest says which.
 fn complete_each_other(one: Statement, other: Statement) -> bool {
-    (one == Statement::Effective) != (other == Statement::Effective)
+    matches!(
+        (one, other),
+        (Statement::Billed, Statement::Effective) | (Statement::Effective, Statement::Billed)
+    )
 }
 
 /// One delivery of both: what was billed first.
@@ -163,66 +140,6 @@ fn pair(statement: Statement, sources: Vec<Source>, others: Vec<Source>) -> Bund
     let billed = billed.into_iter().map(|source| source.read_as(Statement::Billed));
     let effective = effective.into_iter().map(|source| source.read_as(Statement::Effective));
     Bundle::Files(billed.chain(effective).collect())
-}
-
-async fn look(looking: Looking<'_>, sources: &[Source]) -> Seen {
-    let Looking { originals, as_format, progress } = looking;
-    let (originals, sources, as_format) = (originals.clone(), sources.to_vec(), as_format.map(str::to_owned));
-    let progress = progress.clone();
-    let looked = at_low_priority("looking", move || {
-        look_through(
-            Looking { originals: &originals, as_format: as_format.as_deref(), progress: &progress },
-            &sources,
-        )
-    });
-    looked.await.unwrap_or(Seen::Nothing)
-}
-
-/// Nothing of what is canceled meanwhile, and of what states more months and accounts than can be loaded, which is refused then.
-fn look_through(looking: Looking<'_>, sources: &[Source]) -> Seen {
-    let mut statements = BTreeSet::new();
-    let mut scopes = BTreeSet::new();
-    let mut corrected = BTreeSet::new();
-    let mut format = "";
-    let mut charge = Charge::default();
-    for source in sources {
-        let Ok(mut export) =
-            files::open_quietly(looking.originals, source, looking.as_format, looking.progress)
-        else {
-            return Seen::Nothing;
-        };
-        if !export.format().states_halves() {
-            return Seen::Nothing;
-        }
-        format = export.format().name();
-        let marks = export.columns().names.iter().position(|name| name == CORRECTED);
-        while let Ok(Some(step)) = export.next(&mut charge) {
-            if scopes.len() > MAX_SCOPES {
-                return Seen::Nothing;
-            }
-            if let Some(mark) = marks.and_then(|column| Mark::read(&export.cell(column))) {
-                corrected.insert((mark.delivery, mark.file));
-            }
-            if step == Step::Charge {
-                let scope = Scope {
-                    provider: charge.key.provider.clone(),
-                    billing_account: charge.key.billing_account.clone(),
-                    month: charge.billing_month(),
-                };
-                scopes.insert(scope);
-            }
-        }
-        statements.insert(source.stated.statement.unwrap_or_else(|| export.statement()));
-    }
-    if !corrected.is_empty() {
-        return Seen::Corrections(corrected);
-    }
-    if scopes.is_empty() {
-        return Seen::Nothing;
-    }
-    // A part of an export may show no commitment while another does.
-    let statement = [Statement::Billed, Statement::Effective].into_iter().find(|it| statements.contains(it));
-    Seen::Half(Half { statement: statement.unwrap_or_default(), scopes, format })
 }
 
 /// Corrected rows are read as the half that the rows they stand for were.
@@ -317,18 +234,39 @@ pub(super) async fn taken_and_active(
     Ok((!overlap.others.is_empty()).then_some(overlap))
 }
 
+/// Says where one half ends on an earlier day: the costs of the month are of other days then.
+fn ends_earlier(sources: &[Source], last_days: &[Option<NaiveDate>]) -> Option<String> {
+    let last_of = |half: Statement| {
+        let days = sources.iter().zip(last_days).filter(|(source, _)| source.half == half);
+        days.filter_map(|(_, day)| *day).max()
+    };
+    let (billed, effective) = (last_of(Statement::Billed)?, last_of(Statement::Effective)?);
+    let export = if billed < effective { "actual" } else { "amortized" };
+    (billed != effective).then(|| {
+        format!(
+            "billed cost ends on {}, effective cost on {}: import the {export} export again to have the same days",
+            billed.format("%B %-d"),
+            effective.format("%B %-d")
+        )
+    })
+}
+
 /// What people should know of the costs that a delivery of these files has.
-pub(super) fn notes(sources: &[Source]) -> Vec<String> {
+///
+/// `last_days`: of each of them, the last day that it has.
+pub(super) fn notes(sources: &[Source], last_days: &[Option<NaiveDate>]) -> Vec<String> {
     let named = |half: Statement| -> Vec<&str> {
         sources.iter().filter(|source| source.half == half).map(|source| source.name.as_str()).collect()
     };
     let (billed, effective) = (named(Statement::Billed), named(Statement::Effective));
     if !billed.is_empty() && !effective.is_empty() {
-        return vec![format!(
+        let mut notes = vec![format!(
             "billed cost is from {}; effective, list and contracted cost and quantities are from {}",
             billed.join(", "),
             effective.join(", ")
         )];
+        notes.extend(ends_earlier(sources, last_days));
+        return notes;
     }
     let alone = sources.first().filter(|source| source.half == Statement::Whole);
     let note = match alone.and_then(|source| source.stated.statement) {

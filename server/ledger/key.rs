@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use uuid::Uuid;
 
-use crate::accelerator::{Catalog, Recognized};
+use crate::accelerator::{Catalog, Recognized, Unrecognized};
 use crate::billing::{Charge, ChargeKey};
 
 use super::noise::NoisyTags;
@@ -22,6 +22,8 @@ pub struct Keyed {
     pub plain_key_id: Uuid,
     /// Accelerators that one unit of the key's quantity pays for; `None` where it bears none.
     pub accelerator: Option<Recognized>,
+    /// What is not known of it, where it looks like an accelerator.
+    pub unrecognized: Option<Unrecognized>,
     /// The tags that stay with the charge; `None` where there are none.
     pub tag_set_id: Option<Uuid>,
 }
@@ -31,7 +33,7 @@ pub struct Keyer {
     catalog: Arc<Catalog>,
     noisy: NoisyTags,
     /// What plain keys bear. These are few, and recognizing takes longer than all else here.
-    accelerators: FxHashMap<Uuid, Option<Recognized>>,
+    accelerators: FxHashMap<Uuid, (Option<Recognized>, Option<Unrecognized>)>,
     canonical: Vec<u8>,
 }
 
@@ -52,13 +54,16 @@ impl Keyer {
         if self.accelerators.len() >= MAX_REMEMBERED {
             self.accelerators.clear();
         }
-        let recognize = || self.catalog.recognize(&charge.key);
-        let accelerator = *self.accelerators.entry(plain_key_id).or_insert_with(recognize);
+        let recognize = || {
+            let unrecognized = self.catalog.unrecognized(&charge.key).map(|(what, _)| what);
+            (self.catalog.recognize(&charge.key), unrecognized)
+        };
+        let (accelerator, unrecognized) = *self.accelerators.entry(plain_key_id).or_insert_with(recognize);
         let charge_key_id = if accelerator.is_some() { self.on_machine(base, charge) } else { base };
         self.canonical.clear();
         write_tags(self.noisy.noisy(&charge.tags), &mut self.canonical);
         let tag_set_id = (!self.canonical.is_empty()).then(|| hash(&self.canonical));
-        Keyed { charge_key_id, plain_key_id, accelerator, tag_set_id }
+        Keyed { charge_key_id, plain_key_id, accelerator, unrecognized, tag_set_id }
     }
 
     /// The id of a charge's key under a catalog that recognizes it otherwise: with its machine where it now has none, or

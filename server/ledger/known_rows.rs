@@ -26,7 +26,7 @@ pub struct Destination {
 
 impl Destination {
     pub fn of(keyed: &Keyed, scope_id: i64, total: u32) -> Self {
-        let Keyed { charge_key_id, plain_key_id, accelerator, tag_set_id } = *keyed;
+        let Keyed { charge_key_id, plain_key_id, accelerator, unrecognized: _, tag_set_id } = *keyed;
         let bears_accelerators = accelerator.is_some();
         Self { charge_key_id, plain_key_id, tag_set_id, bears_accelerators, scope_id, total }
     }

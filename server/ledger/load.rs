@@ -286,7 +286,7 @@ impl ReadTask {
             );
         };
         let reading = reader.finish().map_err(|error| ended(last, error))?;
-        remarks.extend(halves::notes(&self.sources));
+        remarks.extend(halves::notes(&self.sources, &reading.last_days));
         Ok(Loaded { reading, format, files, slice, columns, remarks })
     }
 }

@@ -29,6 +29,7 @@ mod key;
 mod known_rows;
 mod load;
 mod loaded;
+mod look_through;
 mod loss;
 mod low_priority;
 mod new_keys;

@@ -9,13 +9,13 @@ use uuid::Uuid;
 
 use super::key::Keyed;
 use super::noise::NoisyTags;
-use crate::accelerator::Recognized;
+use crate::accelerator::{Recognized, Unrecognized};
 use crate::billing::{Charge, ChargeKey};
 use crate::store::{self, CopyRows};
 
 const COLUMNS: &str = "charge_key_id, provider, billing_account, sub_account, service, service_category, sku, region, \
      instance_type, meter, stated_accelerators, category, is_correction, pricing, commitment_discount_id, unit, currency, \
-     is_unused_commitment, resource_id, tags, accelerator, accelerator_parts, unit_seconds, catalog_version";
+     is_unused_commitment, resource_id, tags, accelerator, accelerator_parts, unit_seconds, unrecognized, catalog_version";
 
 /// Bytes of keys sent together.
 const BLOCK: usize = 1 << 20;
@@ -47,21 +47,20 @@ impl NewKeys {
         let of_machine = keyed.accelerator.is_some();
         let resource = if of_machine { charge.resource_id.as_str() } else { "" };
         let tags = noisy_tags.quiet(&charge.tags);
-        self.write(keyed.charge_key_id, &charge.key, resource, tags, keyed.accelerator);
+        self.write(keyed.charge_key_id, (keyed, &charge.key), resource, tags);
         if self.known.insert(keyed.plain_key_id.as_u128()) {
-            self.write(keyed.plain_key_id, &charge.key, "", [].into_iter(), keyed.accelerator);
+            self.write(keyed.plain_key_id, (keyed, &charge.key), "", [].into_iter());
         }
     }
 
     fn write<'a>(
         &mut self,
         id: Uuid,
-        key: &ChargeKey,
+        (keyed, key): (&Keyed, &ChargeKey),
         resource: &str,
         tags: impl Iterator<Item = (&'a str, &'a str)>,
-        accelerator: Option<Recognized>,
     ) {
-        let rows = self.rows.row(24).uuid(id);
+        let rows = self.rows.row(25).uuid(id);
         for text in [
             &key.provider,
             &key.billing_account,
@@ -85,7 +84,7 @@ impl NewKeys {
             .bool(key.is_unused_commitment)
             .text_or_null(resource)
             .json(tags);
-        match accelerator {
+        match keyed.accelerator {
             Some(Recognized { model, per_unit, seconds_per_unit }) => {
                 rows.text(model.name).bigint(per_unit.parts()).integer(seconds_per_unit as i32);
             }
@@ -93,6 +92,7 @@ impl NewKeys {
                 rows.null().null().null();
             }
         }
+        rows.text_or_null(keyed.unrecognized.map_or("", Unrecognized::as_str));
         rows.bigint(self.catalog_version.into());
     }
 

@@ -4,7 +4,7 @@ with own as (
     select
         d.format,
         coalesce(bool_or(f.states is not distinct from 'effective') filter (where f.taken_from is null), false) as is_effective,
-        coalesce(bool_or(f.states is distinct from 'effective') filter (where f.taken_from is null), false) as is_billed,
+        coalesce(bool_or(f.states is not distinct from 'billed') filter (where f.taken_from is null), false) as is_billed,
         coalesce(array_agg(distinct f.taken_from order by f.taken_from) filter (where f.taken_from is not null), '{}') as taken
     from deliveries d
     join delivery_files f using (delivery_id)
@@ -22,7 +22,7 @@ select
         where mine.delivery_id = $1
           and other.delivery_id <> $1
           and own.is_effective <> own.is_billed
-          and (f.states is not distinct from 'effective') = own.is_billed
+          and f.states = case when own.is_billed then 'effective' else 'billed' end
           and not exists (select from corrected_rejections c where c.delivery_id = $1)
         order by 1
     ) as "active!"

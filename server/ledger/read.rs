@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
+use chrono::NaiveDate;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -113,6 +114,8 @@ pub struct Reading {
     pub corrections: BTreeMap<Currency, Sums>,
     pub scopes: BTreeMap<i64, (Scope, Coverage)>,
     pub rows_by_file: Vec<u64>,
+    /// Of each file, the last day that a charge of a day or less is of.
+    pub last_days: Vec<Option<NaiveDate>>,
     /// Tags that were kept out of the key.
     pub noisy_tags: BTreeSet<String>,
     /// Whether what resources cost was summed, too.
@@ -191,6 +194,7 @@ impl<'s, S: Sink> Reader<'s, S> {
         let mut corrected = Vec::new();
         let marks = export.columns().names.iter().position(|name| name == CORRECTED);
         let before = self.reading.rows_read;
+        let mut last_day = None;
         if self.doubles.are_known() {
             // Where a row that is rejected here is a part of another, or has some, nobody could say what is left.
             export.look_at_no_others();
@@ -235,6 +239,9 @@ impl<'s, S: Sink> Reader<'s, S> {
             match step {
                 Step::Charge => {
                     self.charge(&charge, known, file_no, export.row())?;
+                    if !charge.period.is_longer_than_a_day() {
+                        last_day = last_day.max(Some(charge.period.day()));
+                    }
                     self.further_charges(export, &mut charge, file_no)?;
                 }
                 Step::Rejected(rejection) => {
@@ -265,6 +272,7 @@ impl<'s, S: Sink> Reader<'s, S> {
             self.sink.send(Block::Corrected { file_no, rows: corrected })?;
         }
         self.reading.rows_by_file.push(self.reading.rows_read - before);
+        self.reading.last_days.push(last_day);
         Ok(())
     }
 

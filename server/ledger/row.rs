@@ -98,15 +98,16 @@ pub fn original_row(
                 .failed(&error))
         }
     });
-    let mut start = Vec::new();
-    originals.content(sha256)?.take(billing::START).read_to_end(&mut start)?;
+    let mut magic = Vec::new();
+    originals.content(sha256)?.take(billing::PARQUET.len() as u64).read_to_end(&mut magic)?;
     let mut charge = Charge::default();
-    let mut export = if start.starts_with(billing::PARQUET) {
+    let mut export = if magic == billing::PARQUET {
         billing::open_at("the original", originals.content(sha256)?, row, format).map_err(unreadable)?
     } else {
         let (rows, first) = originals.rows_around(sha256, row)?;
         let rows = Cursor::new(rows);
-        let export = billing::open_part("the original", Cursor::new(start), rows, format, whole);
+        let start = originals.content(sha256)?.take(billing::START);
+        let export = billing::open_part("the original", start, rows, format, whole);
         let mut export = export.map_err(unreadable)?;
         for _ in first..row {
             export.next(&mut charge).map_err(unreadable)?;

@@ -239,8 +239,8 @@ async fn of_several(
     let Some(said) = shared.question(loaded) else { return Ok(None) };
     if is_mixed {
         let message = format!(
-            "{said}: some are actual cost and some are amortized cost, which count twice where they are added. Import the files of \
-             each export together with its manifest.json, or one file of each"
+            "{said}: some are amortized cost and the others are or may be actual cost, which count twice where they are added. \
+             Import the files of each export together with its manifest.json, or, where both show commitments, one file of each"
         );
         return Ok(Some((message, None)));
     }

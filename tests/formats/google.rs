@@ -77,6 +77,16 @@ fn cost_and_credits_are_what_is_paid_in_both_models_of_commitments() {
     assert_eq!(of_category(ChargeCategory::Adjustment), "-0.004".parse().unwrap());
     assert_eq!(whole.billed(), "186.161001".parse().unwrap());
     assert_eq!(whole.effective(), whole.billed());
+    // What makes a price less is in the price, and promotions pay like money: 78.40 - 7.84, and 60 - 54.88.
+    let effective = |rows: &str| -> Vec<String> {
+        let of = whole.charges.iter().filter(|charge| charge.key.meter.contains(rows));
+        of.map(|charge| charge.effective_cost.normalize().to_string()).collect()
+    };
+    assert_eq!(effective("H100")[0], "70.56");
+    assert_eq!(effective("Sustained usage"), ["0"]);
+    assert_eq!(effective("FreeTrial"), ["-1.25"]);
+    assert_eq!(effective("dollar based"), ["5.12"]);
+    assert_eq!(effective("Tesla A100 GPU running"), ["0", "14.79"], "the commitment's fee has the cost");
 
     let committed: Vec<_> = whole
         .charges

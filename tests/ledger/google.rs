@@ -121,3 +121,24 @@ async fn forms_of_one_month_replace_one_another_in_any_order(db: PgPool) {
     ledger.undo(delivered[0]).await;
     assert_eq!(ledger.billed(ACCOUNT, "2026-08").await, Decimal::ZERO);
 }
+
+/// A row that is several charges is one row, also where it was corrected.
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn corrected_row_with_credits_takes_the_place_of_the_rejected_one(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let whole = fixture("both-commitment-models/input.jsonl");
+    let first = whole.lines().next().unwrap();
+    let broken = whole.replacen("\"cost\": 78.4,", "\"cost\": \"oops\",", 1);
+    let report = ledger.deliver("month.jsonl", broken).await;
+    assert_eq!((report.status, report.rejected), (Status::Loaded, 2));
+    let before = ledger.billed(ACCOUNT, "2026-08").await;
+    // Rejected rows are downloaded as CSV, and corrected as that.
+    let flat = String::from_utf8(containers::flattened(first, ".", serde_json::Value::to_string)).unwrap();
+    let (header, row) = flat.trim_end().split_once('\n').unwrap();
+    let mark = format!("delivery-{}/file-0/row-1", report.delivery.unwrap());
+    let corrected = format!("{header},gpuledger/Row\n{row},{mark}\n");
+    let added = ledger.deliver("corrected.csv", corrected).await;
+    assert_eq!((added.status, added.charges), (Status::Loaded, 3), "{:?}", added.message);
+    assert_eq!(ledger.billed(ACCOUNT, "2026-08").await - before, amount("69.31"));
+    ledger.assert_balanced().await;
+}

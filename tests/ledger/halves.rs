@@ -76,7 +76,7 @@ async fn amortized_cost_completes_actual_cost_and_a_corrected_one_replaces_its_h
     assert!(report.message.as_deref().is_some_and(|said| said.contains("replaces import 1")), "{report:?}");
     let said = notes(&ledger, both).await;
     assert!(said.contains("billed cost is from actual.csv") && said.contains("from amortized.csv"), "{said}");
-    assert!(!said.contains("Only the"), "{said}");
+    assert!(!said.contains("Only the") && !said.contains("ends on"), "{said}");
     ledger.assert_balanced().await;
 
     let corrected = fixture("enterprise-actual").replace("-100.5", "-200");
@@ -400,7 +400,10 @@ async fn several_files_of_both_halves_are_asked_about_whatever_was_decided(db: P
         for report in reports {
             assert_eq!(report.status, Status::Waiting);
             let said = report.message.unwrap();
-            assert!(said.contains("some are actual cost and some are amortized cost"), "{said}");
+            assert!(
+                said.contains("some are amortized cost and the others are or may be actual cost"),
+                "{said}"
+            );
         }
         assert_eq!(counted(&ledger).await, ["0", "0", "0"]);
     }
@@ -417,6 +420,79 @@ async fn another_export_beside_both_halves_is_asked_about_as_such(db: PgPool) {
     for report in reports {
         assert_eq!(report.status, Status::Waiting);
         let said = report.message.unwrap();
-        assert!(said.contains("several of these files state") && !said.contains("some are actual"), "{said}");
+        assert!(
+            said.contains("several of these files state") && !said.contains("some are amortized"),
+            "{said}"
+        );
     }
+}
+
+/// The lines of a file of which this is true, behind its header.
+fn lines(csv: &str, are_kept: impl Fn(&str) -> bool) -> String {
+    let (header, rows) = csv.split_once('\n').unwrap();
+    let rows = rows.lines().filter(|row| are_kept(row)).flat_map(|row| [row, "\n"]);
+    [header, "\n"].into_iter().chain(rows).collect()
+}
+
+/// Whether a row of our own month has nothing to do with a commitment.
+fn is_plain(row: &str) -> bool {
+    ["Reservation", "SavingsPlan", "reservationOrders", "savingsPlanOrders"]
+        .iter()
+        .all(|word| !row.contains(word))
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn part_without_commitments_completes_nothing(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let amortized = fixture("enterprise-amortized");
+    let plain = ledger.file("part_0.csv", lines(&amortized, is_plain));
+    let committed = ledger.file("part_1.csv", lines(&amortized, |row| !is_plain(row)));
+    let parts = [plain.clone(), committed.clone()];
+    let reports = ledger.import(&parts, None, WhenUnsure::Discard).await;
+    assert_eq!(reports.len(), 2);
+    for report in reports {
+        assert_eq!((report.status, report.files.len()), (Status::Waiting, 1), "{:?}", report.message);
+    }
+    assert_eq!(counted(&ledger).await, ["0", "0", "0"]);
+    // Nor where it is active: its billed cost would stay that of the part.
+    is_loaded(&ledger.import(&[plain], None, WhenUnsure::Discard).await[0]);
+    let before = counted(&ledger).await;
+    let asks = ledger.import(&[committed], None, WhenUnsure::Discard).await.remove(0);
+    assert_eq!((asks.status, asks.files.len()), (Status::Waiting, 1));
+    let said = asks.message.unwrap();
+    assert!(said.contains("which this import does not state"), "{said}");
+    assert_eq!(counted(&ledger).await, before);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn rows_that_deny_their_manifest_are_refused(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let manifest = |kind: &str| {
+        format!(
+            r#"{{"manifestVersion": "2024-04-01", "exportConfig": {{"type": "{kind}"}},
+                "blobs": [{{"blobName": "x/20260901-20260930/r/part_0_0001.csv"}}]}}"#
+        )
+    };
+    for (folder, file, kind, said) in [
+        ("a", "enterprise-amortized", "ActualCost", "found rows of amortized cost in "),
+        ("b", "enterprise-actual", "AmortizedCost", "found rows of actual cost in "),
+    ] {
+        ledger.file(&format!("{folder}/part_0_0001.csv"), fixture(file));
+        let swapped = ledger.file(&format!("{folder}/manifest.json"), manifest(kind));
+        let report = ledger.import(&[swapped], None, WhenUnsure::Wait).await.remove(0);
+        let message = report.message.unwrap();
+        assert!(report.status == Status::Refused && message.contains(said), "{:?} {message}", report.status);
+    }
+    assert_eq!(counted(&ledger).await, ["0", "0", "0"]);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn half_of_fewer_days_is_named(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    is_loaded(&ledger.deliver("actual.csv", fixture("enterprise-actual")).await);
+    let until_the_fourth =
+        lines(&fixture("enterprise-amortized"), |row| !row.contains("09/30/2026,Rounding"));
+    let both = is_loaded(&ledger.deliver("amortized.csv", until_the_fourth).await);
+    let said = notes(&ledger, both).await;
+    assert!(said.contains("billed cost ends on September 30, effective cost on September 4"), "{said}");
 }

@@ -115,11 +115,19 @@ impl Whole {
     }
 }
 
+/// A machine's own row.
+struct Own {
+    whole: Whole,
+    /// Which of the keys it has.
+    key: u32,
+    /// Which of the machines it is: parts may name it by its ARN.
+    machine: u32,
+}
+
 /// A machine's hour and its parts.
 #[derive(Default)]
 struct Hour {
-    /// Its own row, and which of the keys it has.
-    own: Option<(Whole, u32)>,
+    own: Option<Own>,
     is_several: bool,
     parts: Parts,
     /// Of these, those of accelerators.
@@ -159,6 +167,8 @@ pub(super) struct SplitCosts {
     is_full: bool,
     /// Those of machines, which a number stands for.
     keys: IndexSet<ChargeKey>,
+    /// Machines as their own rows name them.
+    machines: IndexSet<Box<str>>,
     /// Of the row that was read last, if it is a part.
     current: Option<u32>,
 }
@@ -200,7 +210,10 @@ impl SplitCosts {
             }
         };
         hour.is_several |= hour.own.is_some();
-        hour.own = Some((Whole::of(charge), number as u32));
+        let machine = self.machines.get_index_of(charge.resource_id.as_str());
+        let machine =
+            machine.unwrap_or_else(|| self.machines.insert_full(charge.resource_id.as_str().into()).0);
+        hour.own = Some(Own { whole: Whole::of(charge), key: number as u32, machine: machine as u32 });
     }
 
     /// Whether there are parts.
@@ -250,10 +263,14 @@ impl SplitCosts {
         };
         let part = hour.take(&whole, is_accelerator, cost);
         part.give(charge);
-        self.current = hour.own.as_ref().map(|(_, key)| *key);
-        if let Some(key) = self.current {
+        self.current = hour.own.as_ref().map(|own| own.key);
+        if let Some(own) = &hour.own {
             // What its key follows from, beside the cells of its own.
-            charge.key_cells.extend_from_slice(&key.to_be_bytes());
+            charge.key_cells.extend_from_slice(&own.key.to_be_bytes());
+            if let Some(machine) = self.machines.get_index(own.machine as usize) {
+                charge.resource_id.clear();
+                charge.resource_id.push_str(machine);
+            }
         }
         Part::Taken
     }
@@ -267,7 +284,7 @@ impl SplitCosts {
 impl Hour {
     /// The machine's own row, if its parts take its place.
     fn divided(&self) -> Option<Whole> {
-        let (whole, _) = self.own.as_ref().filter(|_| !self.is_several)?;
+        let Own { whole, .. } = self.own.as_ref().filter(|_| !self.is_several)?;
         let is_positive = |cost: &Decimal| !cost.is_negative() && !cost.is_zero();
         let most = whole.effective.times(100 + TOLERANCE);
         let fits = is_positive(&whole.effective)
@@ -365,6 +382,7 @@ mod tests {
 
     fn machine(effective: Decimal, quantity: i64) -> Charge {
         Charge {
+            resource_id: "i-1".to_owned(),
             effective_cost: effective,
             list_cost: effective.times(3),
             contracted_cost: effective.times(2),
@@ -420,7 +438,10 @@ mod tests {
             for (is_accelerator, amount) in &parts {
                 let mut charge = Charge::default();
                 match split.part(b"i-1", b"04:00", (*is_accelerator, cost(*amount)), &mut charge) {
-                    Part::Taken => charges.push(charge),
+                    Part::Taken => {
+                        prop_assert_eq!(&charge.resource_id, "i-1", "one machine, however its parts name it");
+                        charges.push(charge);
+                    }
                     Part::Skipped(_) => prop_assert!(!is_divided),
                 }
             }

@@ -53,6 +53,12 @@ impl Evidence {
         self.has_unused || self.covered_usage == Some(CoveredUsage::Paid)
     }
 
+    /// Whether these rows cannot be of a file that states these costs.
+    pub fn denies(self, stated: Statement) -> bool {
+        let rows = self.statement();
+        stated != Statement::Whole && rows != Statement::Whole && rows != stated && !self.contradicts()
+    }
+
     /// Without a row of a commitment both costs are the same. Purchases decide where rows contradict each other: a purchase
     /// that was dropped would be missing from what is billed.
     pub fn statement(self) -> Statement {
@@ -71,6 +77,28 @@ impl Evidence {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_of_one_export_deny_the_other() {
+        use Shows::{FreeUsage, PaidUsage, Purchase, Unused};
+        for (rows, denied) in [
+            (&[][..], None),
+            (&[Purchase], Some(Statement::Effective)),
+            (&[FreeUsage], Some(Statement::Effective)),
+            (&[PaidUsage], Some(Statement::Billed)),
+            (&[Unused], Some(Statement::Billed)),
+            // Rows that contradict each other deny nothing.
+            (&[Unused, Purchase], None),
+        ] {
+            let mut evidence = Evidence::default();
+            for row in rows {
+                evidence.add(*row);
+            }
+            for stated in [Statement::Billed, Statement::Effective] {
+                assert_eq!(evidence.denies(stated), Some(stated) == denied, "{rows:?} {stated:?}");
+            }
+        }
+    }
 
     #[test]
     fn rows_of_commitments_tell_actual_from_amortized_cost() {

@@ -278,6 +278,10 @@ impl ReadRow for Reader {
         self.evidence.statement()
     }
 
+    fn denies(&self, stated: Statement) -> bool {
+        self.evidence.denies(stated)
+    }
+
     fn take(&mut self, half: Statement) {
         self.half = half;
     }

@@ -100,16 +100,13 @@ where
 ///
 /// # Errors
 /// A [`Refusal`] that says what was found instead.
-pub fn open_part<R>(
+pub fn open_part(
     name: &str,
-    start: R,
-    part: R,
+    start: impl Read + Send + 'static,
+    part: impl Read + Send + 'static,
     as_format: Option<&str>,
     whole: Reopen,
-) -> Result<Export, Refusal>
-where
-    R: Read + Send + 'static,
-{
+) -> Result<Export, Refusal> {
     let export = rows::open(Content::Text(Box::new(start)), Box::new(std::io::sink()))
         .and_then(|opened| Export::begin(name, opened, as_format, whole))
         .and_then(|mut export| {
@@ -193,6 +190,11 @@ impl Export {
     /// Which costs of its month the file states, as far as the rows so far tell; final at the end.
     pub fn statement(&self) -> Statement {
         self.reader.statement()
+    }
+
+    /// Whether the rows so far cannot be of a file that states these costs, whoever says so.
+    pub fn denies(&self, stated: Statement) -> bool {
+        self.reader.denies(stated)
     }
 
     /// Takes only the costs that this half of a month states from the rows, where the other half is read out of another file.

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::python;
 use crate::billing::charge::MAX_ID;
 use crate::billing::value::is_null;
-use crate::money::Decimal;
+use crate::money::{Decimal, TooManyDigits};
 
 /// The credits of a row, those of one name as one: what distinguishes two charges of a row is their name.
 #[derive(Default)]
@@ -21,9 +21,12 @@ pub(super) struct Credit {
     /// Its full name, else its name, else its type.
     pub name: String,
     pub amount: Decimal,
+    /// What of it is effective by itself: nothing of what makes the row's own price less, all of a promotion, which pays like
+    /// money.
+    pub effective_cost: Decimal,
     /// What of it is off the contracted cost: nothing of what a commitment takes off.
     pub contracted_cost: Decimal,
-    /// What of it is off the list cost: nothing of a discount, all of a promotion, which pays like money.
+    /// What of it is off the list cost: nothing of a discount, all of a promotion.
     pub list_cost: Decimal,
 }
 
@@ -88,7 +91,7 @@ impl Credits {
         let kind = given(&written.r#type);
         let unless = |applies: bool| if applies { Decimal::ZERO } else { amount };
         let is_discount = kind.starts_with(COMMITTED) || DISCOUNTS.contains(&kind.as_str());
-        let list_cost = unless(is_discount);
+        let (effective_cost, list_cost) = (unless(is_discount), unless(is_discount));
         let contracted_cost = unless(kind.starts_with(COMMITTED) || kind == FEE_OFFSET);
         self.are_of_commitment |= kind.starts_with(COMMITTED);
         let names = [given(&written.full_name), given(&written.name), kind];
@@ -97,10 +100,11 @@ impl Credits {
             return Err(format!("names of credits of at most {MAX_ID} bytes").into());
         }
         match self.credits.iter_mut().find(|known| known.name == name) {
-            None => self.credits.push(Credit { name, amount, contracted_cost, list_cost }),
+            None => self.credits.push(Credit { name, amount, effective_cost, contracted_cost, list_cost }),
             Some(known) => {
                 let add = |sum: Decimal, amount| sum.checked_add(amount).map_err(|error| error.to_string());
                 known.amount = add(known.amount, amount)?;
+                known.effective_cost = add(known.effective_cost, effective_cost)?;
                 known.contracted_cost = add(known.contracted_cost, contracted_cost)?;
                 known.list_cost = add(known.list_cost, list_cost)?;
             }
@@ -110,6 +114,15 @@ impl Credits {
 
     pub fn get(&self, at: usize) -> Option<&Credit> {
         self.credits.get(at)
+    }
+
+    /// What they take off the price of the row itself.
+    ///
+    /// # Errors
+    /// Where the sum has too many digits.
+    pub fn discounts(&self) -> Result<Decimal, TooManyDigits> {
+        let mut parts = self.credits.iter().map(|it| it.amount.checked_sub(it.effective_cost));
+        parts.try_fold(Decimal::ZERO, |sum, part| sum.checked_add(part?))
     }
 
     /// Whether a commitment covers the usage, in the data model before 2025.

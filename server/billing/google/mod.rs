@@ -4,7 +4,8 @@
 //! | what | rule |
 //! |---|---|
 //! | billing month | `invoice.month`, whatever month the usage was in |
-//! | billed, effective cost | `cost`, which is before credits; each credit is a charge of its own, so that what is paid is their sum |
+//! | billed cost | `cost`, which is before credits; each credit is a charge of its own, so that what is paid is their sum |
+//! | effective cost | `cost` with the credits that make its price less (commitments, sustained use, negotiated discounts, free tier), as Google's FOCUS view has it; these credits have none of their own. Promotions pay like money and have theirs |
 //! | contracted cost | what it is without a commitment: `cost_at_effective_price_default`, else `cost`; of a commitment's fee and its credits 0 |
 //! | list cost | `cost_at_list`, else `cost`; of a commitment's fee and of every discount 0 |
 //! | charge category | by `cost_type`: tax, or else an adjustment unless it is regular; a Purchase where the SKU is a commitment; else Usage |
@@ -237,7 +238,12 @@ impl ReadRow for Reader {
             .read(row.cell(at.credits, &mut self.scratch))
             .map_err(|expected| row.problem(at.credits, expected))?;
         let cost = row.needed_amount(at.cost)?;
-        (charge.billed_cost, charge.effective_cost) = (cost, cost);
+        charge.billed_cost = cost;
+        charge.effective_cost = self
+            .credits
+            .discounts()
+            .and_then(|discounts| cost.checked_add(discounts))
+            .map_err(|error| row.problem(at.credits, error.to_string()))?;
         let category = category(at, &row)?;
         // What a fee pays for is in the list cost of the usage that it covers.
         if category != ChargeCategory::Purchase {
@@ -258,7 +264,7 @@ impl ReadRow for Reader {
         let Some(credit) = self.credits.get(next) else { return Ok(false) };
         self.credit = Some(next);
         charge.key_cells.extend_from_slice(credit.name.as_bytes());
-        (charge.billed_cost, charge.effective_cost) = (credit.amount, credit.amount);
+        (charge.billed_cost, charge.effective_cost) = (credit.amount, credit.effective_cost);
         // What is taken off a fee is no more in them than the fee itself.
         if category(&self.at, &row)? != ChargeCategory::Purchase {
             (charge.contracted_cost, charge.list_cost) = (credit.contracted_cost, credit.list_cost);

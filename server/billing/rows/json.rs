@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use super::Broken;
 use super::paths::Paths;
 use super::record::Record;
-use super::stream::Stream;
+use super::stream::{CHUNK, Stream};
 
 /// A walk over the objects of a stream of bytes.
 pub(in crate::billing) struct JsonRows {
@@ -29,18 +29,49 @@ enum Shape {
 }
 
 impl JsonRows {
-    /// The objects of `stream` from `start` on. The columns are those of the objects that its first bytes hold.
+    /// The objects of `stream` from `start` on. The columns are those of the objects that its first bytes hold: as many bytes as
+    /// the first object takes, if that is no longer than a row may be.
     pub(super) fn open(mut stream: Stream, start: usize, is_map: fn(&str) -> bool) -> Result<Self, Broken> {
         stream.peek()?;
-        let opened = start + blank(&stream.buffer[start..stream.filled]);
-        let in_array = stream.buffer[opened..stream.filled].starts_with(b"[");
-        let next = if in_array { opened + 1 } else { opened };
-        let line = stream.buffer[next..stream.filled].split(|byte| *byte == b'\n').next().unwrap_or_default();
-        let is_whole = serde_json::from_slice::<&RawValue>(line).is_ok();
-        let shape = if is_whole && !in_array { Shape::Lines } else { Shape::Elements { in_array } };
-        let mut rows = Self { stream, shape, next, end: next, paths: Paths::new(is_map), fault: None };
+        let paths = Paths::new(is_map);
+        let mut rows = Self { stream, shape: Shape::Lines, next: start, end: start, paths, fault: None };
+        rows.look(start);
+        while rows.begins_with_a_part() && !rows.stream.is_too_long() {
+            // Twice as much each time, since it is looked at from its beginning.
+            let enough = 2 * rows.stream.filled;
+            while rows.stream.filled < enough && !rows.stream.at_end && !rows.stream.is_too_long() {
+                rows.stream.refill()?;
+            }
+            rows.look(start);
+        }
         rows.learn();
         Ok(rows)
+    }
+
+    /// What the objects are written in, as far as what is in memory tells.
+    fn look(&mut self, start: usize) {
+        let buffer = &self.stream.buffer[..self.stream.filled];
+        let opened = start + blank(&buffer[start..]);
+        let in_array = buffer[opened..].starts_with(b"[");
+        let next = if in_array { opened + 1 } else { opened };
+        let line = buffer[next..].split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let is_whole = serde_json::from_slice::<&RawValue>(line).is_ok();
+        self.shape = if is_whole && !in_array { Shape::Lines } else { Shape::Elements { in_array } };
+        (self.next, self.end) = (next, next);
+    }
+
+    /// Whether there is more of the first object to come.
+    fn begins_with_a_part(&self) -> bool {
+        let found = match self.shape {
+            Shape::Lines => Ok(self.line()),
+            Shape::Elements { .. } => self.element(),
+        };
+        !self.stream.at_end && matches!(found, Ok(Found::Part))
+    }
+
+    /// Whether the first object is longer than a row may be. Before the first row.
+    pub(super) fn begins_too_long(&self) -> bool {
+        self.stream.is_too_long() && self.begins_with_a_part()
     }
 
     /// Goes over what is in memory, for the columns that are there.
@@ -83,7 +114,7 @@ impl JsonRows {
 
     /// The first bytes of the file, before the first row was taken.
     pub fn start(&self) -> &[u8] {
-        &self.stream.buffer[..self.stream.filled]
+        &self.stream.buffer[..self.stream.filled.min(CHUNK)]
     }
 
     /// Moves to the next object; false at the end.
@@ -292,6 +323,25 @@ mod tests {
         ] {
             assert_eq!(walk(list, &[]), rows, "{list}");
         }
+    }
+
+    #[test]
+    fn a_first_object_is_as_long_as_any_other() {
+        let long = "x".repeat(3 * CHUNK);
+        for text in [
+            format!("{{\"a\": \"{long}\", \"b\": 1}}\n{{\"a\": 2, \"b\": 3}}\n"),
+            format!("[{{\"a\": \"{long}\", \"b\": 1}},{{\"a\": 2, \"b\": 3}}]"),
+            format!("[\n{{\n\"a\": \"{long}\",\n\"b\": 1\n}},\n{{\"a\": 2,\n\"b\": 3}}\n]\n"),
+            format!("{{\"a\": \"{long}\",\n\"b\": 1}} {{\"a\": 2, \"b\": 3}}"),
+        ] {
+            let rows = walk(&text, &[]);
+            assert_eq!((rows.len(), rows[0].as_str(), rows[2].as_str()), (3, "a,b", "2|3"), "{}", &text[..9]);
+            assert_eq!(rows[1].len(), long.len() + 2);
+        }
+        // Whole, but its line ends only with the chunk behind.
+        let whole = format!("{{\"a\": \"{}\"}}", &long[..CHUNK - 9]);
+        assert_eq!(whole.len(), CHUNK);
+        assert_eq!(walk(&format!("{whole}\n{{\"a\": 2}}\n"), &[])[2], "2");
     }
 
     #[test]

@@ -25,8 +25,9 @@ pub(super) use self::record::{MAX_FIELD, Record};
 
 /// A row longer than this ends the reading: most likely a quote that was never closed.
 pub(super) const MAX_RECORD: usize = 16 << 20;
-/// Bytes at the start of a file that tell its columns.
-pub const START: u64 = 1 << 20;
+/// Bytes at the start of a file that tell its columns: no more are looked at than a row of JSON may have, and what is read with
+/// its last byte.
+pub const START: u64 = (MAX_RECORD + (1 << 20)) as u64;
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Why no further row can be had.
@@ -98,6 +99,10 @@ fn open_json(stream: Stream, mark: usize) -> Result<Opened, Refusal> {
     let header = Header::new(rows.names().to_vec());
     if !recognize::is_near(&header) {
         refused_files::json(rows.start())?;
+    }
+    if rows.begins_too_long() {
+        let too_long = Broken::TooLong { field: 0, quoted: false };
+        return Err(Refusal { column: None, ..refuse(too_long, 1, None) });
     }
     recognize::check_names(header.names())?;
     Ok(Opened { rows: Rows::Json(Box::new(rows)), header, escaped: None })

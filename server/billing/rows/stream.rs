@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use super::{Broken, MAX_RECORD};
 
 /// Bytes asked of the input at once, and the usual size of the buffer.
-const CHUNK: usize = 512 << 10;
+pub(super) const CHUNK: usize = 512 << 10;
 /// Bytes beyond what was filled that readers may look at in blocks.
 const MARGIN: usize = 64;
 

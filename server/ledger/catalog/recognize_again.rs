@@ -7,7 +7,7 @@ use sqlx::types::Uuid;
 use sqlx::{Connection as _, PgConnection};
 
 use super::{catalog, keep};
-use crate::accelerator::{Catalog, Recognized};
+use crate::accelerator::{Catalog, Recognized, Unrecognized};
 use crate::billing::{ChargeCategory, ChargeKey};
 
 /// Keys looked at in one statement.
@@ -98,13 +98,29 @@ struct Columns {
     models: Vec<Option<String>>,
     parts: Vec<Option<i64>>,
     seconds: Vec<Option<i32>>,
+    unrecognized: Vec<Option<&'static str>>,
 }
 
 impl Columns {
-    fn push(&mut self, recognized: Option<Recognized>) {
+    fn push(&mut self, Known { recognized, unrecognized }: Known) {
         self.models.push(recognized.map(|found| found.model.name.to_owned()));
         self.parts.push(recognized.map(|found| found.per_unit.parts()));
         self.seconds.push(recognized.map(|found| found.seconds_per_unit as i32));
+        self.unrecognized.push(unrecognized.map(Unrecognized::as_str));
+    }
+}
+
+/// What a catalog knows of a key.
+#[derive(PartialEq, Eq)]
+struct Known {
+    recognized: Option<Recognized>,
+    unrecognized: Option<Unrecognized>,
+}
+
+impl Known {
+    fn of(catalog: &Catalog, key: &ChargeKey) -> Self {
+        let unrecognized = catalog.unrecognized(key).map(|(what, _)| what);
+        Self { recognized: catalog.recognize(key), unrecognized }
     }
 }
 
@@ -113,7 +129,7 @@ async fn update(db: &mut PgConnection, catalog: &Arc<Catalog>, rows: Vec<StaleKe
     let mut ids: Vec<Uuid> = Vec::with_capacity(rows.len());
     let mut columns = Columns::default();
     for row in rows {
-        let recognized = catalog.recognize(&ChargeKey {
+        let key = ChargeKey {
             provider: row.provider,
             service: row.service,
             sku: row.sku,
@@ -123,20 +139,22 @@ async fn update(db: &mut PgConnection, catalog: &Arc<Catalog>, rows: Vec<StaleKe
             category: ChargeCategory::parse(&row.category).unwrap_or_default(),
             unit: row.unit,
             ..ChargeKey::default()
-        });
+        };
         ids.push(row.charge_key_id);
-        columns.push(recognized);
+        columns.push(Known::of(catalog, &key));
     }
     sqlx::query!(
         "update charge_keys k
          set accelerator = new.model, accelerator_parts = new.parts, unit_seconds = new.seconds,
-             catalog_version = $5
-         from unnest($1::uuid[], $2::text[], $3::bigint[], $4::integer[]) as new (id, model, parts, seconds)
+             unrecognized = new.unrecognized, catalog_version = $6
+         from unnest($1::uuid[], $2::text[], $3::bigint[], $4::integer[], $5::text[])
+             as new (id, model, parts, seconds, unrecognized)
          where k.charge_key_id = new.id",
         &ids,
         &columns.models as &[Option<String>],
         &columns.parts as &[Option<i64>],
         &columns.seconds as &[Option<i32>],
+        &columns.unrecognized as &[Option<&str>],
         version,
     )
     .execute(db)
@@ -159,7 +177,7 @@ pub(super) async fn recognize_changed(
     )
     .fetch_all(&mut *db)
     .await?;
-    let mut changed: Vec<(ChargeKey, Option<Recognized>)> = Vec::new();
+    let mut changed: Vec<(ChargeKey, Known)> = Vec::new();
     for row in rows {
         let key = ChargeKey {
             provider: row.provider,
@@ -172,25 +190,29 @@ pub(super) async fn recognize_changed(
             category: ChargeCategory::Usage,
             ..ChargeKey::default()
         };
-        let now = after.recognize(&key);
-        if before.recognize(&key) != now {
+        let now = Known::of(after, &key);
+        if Known::of(before, &key) != now {
             changed.push((key, now));
         }
     }
-    let column = |of: fn(&ChargeKey) -> &String| -> Vec<String> {
-        changed.iter().map(|(key, _)| of(key).clone()).collect()
-    };
     let mut columns = Columns::default();
-    for (_, recognized) in &changed {
-        columns.push(*recognized);
-    }
+    let keys: Vec<ChargeKey> = changed
+        .into_iter()
+        .map(|(key, known)| {
+            columns.push(known);
+            key
+        })
+        .collect();
+    let column =
+        |of: fn(&ChargeKey) -> &String| -> Vec<String> { keys.iter().map(|key| of(key).clone()).collect() };
     let updated = sqlx::query!(
         "update charge_keys k
-         set accelerator = new.model, accelerator_parts = new.parts, unit_seconds = new.seconds, catalog_version = $11
+         set accelerator = new.model, accelerator_parts = new.parts, unit_seconds = new.seconds,
+             unrecognized = new.unrecognized, catalog_version = $12
          from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
-                     $8::text[], $9::bigint[], $10::integer[])
-             as new (provider, service, sku, instance_type, meter, stated, unit, model, parts, seconds)
-         where k.category = $12 and k.provider = new.provider and k.service = new.service and k.sku = new.sku
+                     $8::text[], $9::bigint[], $10::integer[], $11::text[])
+             as new (provider, service, sku, instance_type, meter, stated, unit, model, parts, seconds, unrecognized)
+         where k.category = $13 and k.provider = new.provider and k.service = new.service and k.sku = new.sku
            and k.instance_type = new.instance_type and k.meter = new.meter
            and k.stated_accelerators = new.stated and k.unit = new.unit",
         &column(|key| &key.provider),
@@ -203,6 +225,7 @@ pub(super) async fn recognize_changed(
         &columns.models as &[Option<String>],
         &columns.parts as &[Option<i64>],
         &columns.seconds as &[Option<i32>],
+        &columns.unrecognized as &[Option<&str>],
         i64::from(after.version()),
         ChargeCategory::Usage.as_str(),
     )

@@ -7,8 +7,10 @@ use chrono::NaiveDate;
 use serde::Serialize;
 use sqlx::PgConnection;
 
+use super::completeness::final_since;
 use crate::accelerator::{Catalog, Recognized, Unrecognized, accelerator_hours};
 use crate::billing::{ChargeCategory, ChargeKey};
+use crate::ledger;
 use crate::money::Decimal;
 use crate::period::BillingMonth;
 
@@ -33,12 +35,9 @@ pub struct UnrecognizedUsage {
 impl UnrecognizedUsage {
     /// Whether its hours are counted, and only the model is not known.
     pub fn is_counted(&self) -> bool {
-        self.unknown == MODEL
+        self.unknown == Unrecognized::Model.as_str()
     }
 }
-
-const MACHINE: &str = "machine";
-const MODEL: &str = "model";
 
 /// What a change of the catalog changes in a month and currency. All of it is usage that is recognized otherwise than before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -51,6 +50,8 @@ pub struct CatalogImpact {
     pub billed_cost: Decimal,
     pub accelerator_hours_before: Decimal,
     pub accelerator_hours_after: Decimal,
+    /// All bills of the month are final, so its statements tell what they said before.
+    pub is_final: bool,
 }
 
 /// What looks like an accelerator and is none that is known: of a delivery, or of all that is active; the largest first.
@@ -59,24 +60,45 @@ pub async fn unrecognized_usage(
     catalog: &Catalog,
     delivery: Option<i64>,
 ) -> sqlx::Result<Vec<UnrecognizedUsage>> {
+    let category = ChargeCategory::Usage;
+    let rows = sqlx::query_file!(
+        "server/report/catalog/unrecognized.sql",
+        delivery as Option<i64>,
+        category.as_str()
+    )
+    .fetch_all(db)
+    .await?;
     let mut found: BTreeMap<(String, String, Unrecognized, String), UnrecognizedUsage> = BTreeMap::new();
-    for Usage { key, month, charges, billed_cost, .. } in usage(db, delivery).await? {
+    for row in rows {
+        let (first_month, last_month) = (BillingMonth::of(row.first_month), BillingMonth::of(row.last_month));
+        let key = ChargeKey {
+            provider: row.provider,
+            service: row.service,
+            sku: row.sku,
+            instance_type: row.instance_type,
+            meter: row.meter,
+            stated_accelerators: row.stated_accelerators,
+            unit: row.unit,
+            currency: row.currency,
+            category,
+            ..ChargeKey::default()
+        };
         let Some((kind, name)) = catalog.unrecognized(&key) else { continue };
         let of = (key.provider.clone(), name.to_owned(), kind, key.currency.clone());
         let sum = found.entry(of).or_insert_with(|| UnrecognizedUsage {
             provider: key.provider.clone(),
             name: name.to_owned(),
-            unknown: if kind == Unrecognized::Model { MODEL } else { MACHINE },
+            unknown: kind.as_str(),
             currency: key.currency.clone(),
             billed_cost: Decimal::ZERO,
             charges: 0,
-            first_month: month,
-            last_month: month,
+            first_month,
+            last_month,
         });
-        sum.billed_cost += billed_cost;
-        sum.charges += charges;
-        // Usage comes in the order of its months.
-        sum.last_month = month;
+        sum.billed_cost += row.billed_cost;
+        sum.charges += row.charges;
+        sum.first_month = sum.first_month.min(first_month);
+        sum.last_month = sum.last_month.max(last_month);
     }
     let mut found: Vec<UnrecognizedUsage> = found.into_values().collect();
     found.sort_by_key(|it| Reverse(it.billed_cost));
@@ -90,7 +112,7 @@ pub async fn catalog_impact(
     after: &Catalog,
 ) -> sqlx::Result<Vec<CatalogImpact>> {
     let mut found: BTreeMap<(BillingMonth, String), (CatalogImpact, [Decimal; 2])> = BTreeMap::new();
-    for Usage { key, month, keys, charges, billed_cost, metered_quantity } in usage(db, None).await? {
+    for Usage { key, month, keys, charges, billed_cost, metered_quantity } in usage(db).await? {
         let recognized = [before.recognize(&key), after.recognize(&key)];
         if recognized[0] == recognized[1] {
             continue;
@@ -104,6 +126,7 @@ pub async fn catalog_impact(
                 billed_cost: Decimal::ZERO,
                 accelerator_hours_before: Decimal::ZERO,
                 accelerator_hours_after: Decimal::ZERO,
+                is_final: false,
             };
             (impact, [Decimal::ZERO; 2])
         });
@@ -119,7 +142,12 @@ pub async fn catalog_impact(
         accelerator_hours_after: accelerator_hours(after, PLACES).normalize(),
         ..impact
     };
-    Ok(found.into_values().map(with_hours).collect())
+    let mut impacts: Vec<CatalogImpact> = found.into_values().map(with_hours).collect();
+    let sequence = ledger::sequence(db).await?;
+    for impact in &mut impacts {
+        impact.is_final = final_since(db, impact.billing_month, sequence).await?.is_some();
+    }
+    Ok(impacts)
 }
 
 /// Part-seconds of a quantity.
@@ -138,12 +166,9 @@ struct Usage {
     metered_quantity: Decimal,
 }
 
-async fn usage(db: &mut PgConnection, delivery: Option<i64>) -> sqlx::Result<Vec<Usage>> {
+async fn usage(db: &mut PgConnection) -> sqlx::Result<Vec<Usage>> {
     let category = ChargeCategory::Usage;
-    let rows =
-        sqlx::query_file!("server/report/catalog/usage.sql", delivery as Option<i64>, category.as_str())
-            .fetch_all(db)
-            .await?;
+    let rows = sqlx::query_file!("server/report/catalog/usage.sql", category.as_str()).fetch_all(db).await?;
     let of = |month: NaiveDate| BillingMonth::of(month);
     Ok(rows
         .into_iter()

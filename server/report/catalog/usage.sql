@@ -1,17 +1,12 @@
--- What is used, by all that recognition asks of it: of a delivery, or of all that is active.
-with stated as (
-    select scope_id, delivery_id from delivery_scopes where delivery_id = $1
-    union all
-    select scope_id, delivery_id from visibility where until_sequence is null and $1::bigint is null
-)
+-- What is used of all that is active, by all that recognition asks of it.
 select k.provider, k.service, k.sku, k.instance_type, k.meter, k.stated_accelerators, k.unit, k.currency, c.billing_month,
     count(distinct c.charge_key_id) as "keys!",
     sum(c.charges)::bigint as "charges!",
     sum(c.billed_cost) as "billed_cost!: Decimal",
     sum(c.metered_quantity) as "metered_quantity!: Decimal"
-from stated
+from visibility v
 join monthly_totals c using (scope_id, delivery_id)
 join charge_keys k using (charge_key_id)
-where k.category = $2
+where v.until_sequence is null and k.category = $1
 group by 1, 2, 3, 4, 5, 6, 7, 8, 9
 order by 9

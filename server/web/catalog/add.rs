@@ -11,7 +11,7 @@ use crate::billing::canonical_provider;
 use crate::ledger::{self, NewAddition};
 use crate::report::{self, CatalogImpact};
 use crate::web::error::Result;
-use crate::web::extract::{Form, Reading, Writing};
+use crate::web::extract::{Form, Reading, Sending};
 use crate::web::form::Fields;
 use crate::web::layout::Layout;
 use crate::web::{filters, paths, respond};
@@ -58,6 +58,12 @@ struct Preview {
     hidden: Vec<(&'static str, String)>,
 }
 
+impl Preview {
+    fn has_final_months(&self) -> bool {
+        self.impact.iter().any(|it| it.is_final)
+    }
+}
+
 impl Page {
     fn may_add(&self) -> bool {
         self.layout.may(crate::web::Access::Admin)
@@ -98,8 +104,10 @@ pub async fn new(_: paths::NewAddition, reading: Reading<Entered>) -> Result {
     respond::html(Page { layout, fields, preview })
 }
 
-pub async fn create(_: paths::NewAddition, writing: Writing, Form(entered): Form<Entered>) -> Result {
-    let Writing { now, layout, by, mut db, .. } = writing;
+pub async fn create(_: paths::NewAddition, sending: Sending, Form(entered): Form<Entered>) -> Result {
+    let Sending { now, layout, by, app, .. } = sending;
+    // It looks at every key, which pages have no time for.
+    let mut db = app.jobs.acquire().await?;
     let mut fields = entered.fields();
     let catalog = ledger::catalog(&mut db).await?;
     let Some(new) = entered.read(&mut fields, &catalog) else {

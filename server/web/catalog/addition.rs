@@ -8,7 +8,7 @@ use crate::ledger::{self, Added};
 use crate::report::{self, CatalogImpact};
 use crate::web::csv;
 use crate::web::error::{Error, Result};
-use crate::web::extract::{Db, Writing};
+use crate::web::extract::{Db, Sending};
 use crate::web::format::Format;
 use crate::web::layout::Layout;
 use crate::web::{Access, filters, paths, respond};
@@ -26,6 +26,10 @@ struct Page {
 impl Page {
     fn may_change(&self) -> bool {
         self.layout.may(Access::Admin)
+    }
+
+    fn has_final_months(&self) -> bool {
+        self.impact.iter().any(|it| it.is_final)
     }
 
     fn removal(&self) -> paths::CatalogAdditionRemove {
@@ -46,8 +50,10 @@ pub async fn show(path: paths::CatalogAddition, format: Format, layout: Layout, 
     }
 }
 
-pub async fn remove(path: paths::CatalogAdditionRemove, writing: Writing) -> Result {
-    let Writing { now, by, mut db, .. } = writing;
+pub async fn remove(path: paths::CatalogAdditionRemove, sending: Sending) -> Result {
+    let Sending { now, by, app, .. } = sending;
+    // It looks at every key, which pages have no time for.
+    let mut db = app.jobs.acquire().await?;
     let sentence = match ledger::remove(&mut db, path.addition, by.at(now)).await? {
         Some(removed) => {
             format!("Undone: {} is no longer in the catalog.", words::name(&removed))
@@ -65,4 +71,5 @@ csv::record! {
     "billed_cost" => it.billed_cost,
     "accelerator_hours_before" => it.accelerator_hours_before,
     "accelerator_hours_after" => it.accelerator_hours_after,
+    "is_final" => it.is_final,
 }

@@ -55,6 +55,22 @@ impl Figures {
     }
 }
 
+/// What accelerators cost, and the part-seconds that were paid for: what the price of an hour is made of.
+async fn paid_accelerators(ledger: &TestLedger) -> Vec<(String, Decimal, Decimal)> {
+    sqlx::query_as(
+        "select k.accelerator, sum(m.effective_cost), sum(m.metered_quantity * k.accelerator_parts * k.unit_seconds)
+         from monthly_costs m
+         join visibility v on v.delivery_id = m.delivery_id and v.scope_id = m.scope_id and v.until_sequence is null
+         join charge_keys k using (charge_key_id)
+         where k.accelerator is not null and not k.is_unused_commitment
+         group by 1
+         order by 1",
+    )
+    .fetch_all(&ledger.db)
+    .await
+    .unwrap()
+}
+
 /// What came of importing a form.
 struct Imported {
     deliveries: Vec<i64>,
@@ -116,9 +132,17 @@ async fn assert_equations_hold(ledger: &TestLedger, when: &str) {
 async fn assert_counts_once(db: PgPool, month: Month) {
     let ledger = TestLedger::new(db);
     let mut wrong = Vec::new();
+    let mut accelerators = None;
     for first in &month.forms {
         let before = import(&ledger, first).await;
         let alone = Figures::of(&ledger).await;
+        if first.states == States::Both {
+            let paid = paid_accelerators(&ledger).await;
+            let expected = accelerators.get_or_insert_with(|| paid.clone());
+            if paid != *expected {
+                wrong.push(format!("{}: {paid:?}, and another form {expected:?}", first.name));
+            }
+        }
         if !alone.are(month.stated_by(first.states)) {
             wrong.push(format!("{} alone: {:?}", first.name, alone.totals));
         }

@@ -1,9 +1,11 @@
 //! The footer: what a file says of itself, believed only as far as it is possible.
 
 use parquet::errors::Result;
-use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use parquet::file::metadata::{
+    ParquetMetaData, ParquetMetaDataOptions, ParquetMetaDataReader, ParquetStatisticsPolicy,
+};
 
-use super::compact::{Compact, Unreadable};
+use super::compact::{Compact, STRUCT, Unreadable};
 use super::pages::refused;
 use super::source::Source;
 
@@ -14,6 +16,11 @@ const MAX_DEPTH: usize = 32;
 /// Columns of values.
 const MAX_LEAVES: usize = 10_000;
 const MAX_ROW_GROUPS: u64 = 20_000;
+/// Columns of all row groups: each takes half a kilobyte once it is read, and could be stated in twenty bytes. With a name and its
+/// places one has eighty, so that a footer of 8 MB has room for no more.
+const MAX_CHUNKS: u64 = 120_000;
+/// Names and values of no meaning to us; engines write a handful.
+const MAX_NOTES: u64 = 10_000;
 
 const MAGIC: &[u8] = b"PAR1";
 const TRUNCATED: &str = "a Parquet file without its end: it was cut off";
@@ -38,7 +45,7 @@ pub(super) fn read(source: &Source) -> Result<ParquetMetaData> {
     let at = (length - 8).checked_sub(size as u64).filter(|at| *at >= 4).ok_or_else(|| refused(TRUNCATED))?;
     let footer = source.read(at, size)?;
     check(&footer)?;
-    let metadata = ParquetMetaDataReader::decode_metadata(&footer)?;
+    let metadata = ParquetMetaDataReader::decode_metadata_with_options(&footer, Some(&without_statistics()))?;
     for group in metadata.row_groups() {
         if group.num_rows() < 0
             || group.num_columns() != metadata.file_metadata().schema_descr().num_columns()
@@ -49,11 +56,19 @@ pub(super) fn read(source: &Source) -> Result<ParquetMetaData> {
     Ok(metadata)
 }
 
+/// Nobody asks for statistics, and a byte of them can become eight.
+fn without_statistics() -> ParquetMetaDataOptions {
+    ParquetMetaDataOptions::new()
+        .with_column_stats_policy(ParquetStatisticsPolicy::SkipAll)
+        .with_encoding_stats_policy(ParquetStatisticsPolicy::SkipAll)
+        .with_size_stats_policy(ParquetStatisticsPolicy::SkipAll)
+}
+
 /// Looks at what would be made room for.
 fn check(footer: &[u8]) -> Result<()> {
     let mut compact = Compact::new(footer);
     let mut tree = Tree::default();
-    let mut groups = 0;
+    let (mut groups, mut chunks, mut notes) = (0, 0, 0);
     let read = compact.fields(|compact, id, kind| {
         match id {
             2 => {
@@ -70,7 +85,18 @@ fn check(footer: &[u8]) -> Result<()> {
                     Ok(())
                 })?;
             }
-            4 => groups = compact.structs(kind, |compact| compact.skip(super::compact::STRUCT, 0))?,
+            4 => {
+                groups = compact.structs(kind, |compact| {
+                    compact.fields(|compact, id, kind| {
+                        match id {
+                            1 => chunks += compact.structs(kind, |compact| compact.skip(STRUCT, 0))?,
+                            _ => compact.skip(kind, 0)?,
+                        }
+                        Ok(())
+                    })
+                })?;
+            }
+            5 => notes = compact.structs(kind, |compact| compact.skip(STRUCT, 0))?,
             _ => compact.skip(kind, 0)?,
         }
         Ok(())
@@ -89,6 +115,12 @@ fn check(footer: &[u8]) -> Result<()> {
     }
     if groups > MAX_ROW_GROUPS {
         return Err(refused("a Parquet file of more than 20,000 row groups"));
+    }
+    if chunks > MAX_CHUNKS {
+        return Err(refused("a Parquet file of more than 120,000 columns, those of each row group counted"));
+    }
+    if notes > MAX_NOTES {
+        return Err(refused("a Parquet file with more than 10,000 notes of its writer"));
     }
     Ok(())
 }
@@ -118,5 +150,36 @@ impl Tree {
         while self.open.last() == Some(&0) {
             self.open.pop();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A list of so many structs without fields: its number among the fields, its length, the structs.
+    fn list(field: u8, length: usize) -> Vec<u8> {
+        let mut bytes = vec![field << 4 | 9, 0xfc];
+        let mut rest = length;
+        while rest > 127 {
+            bytes.push(rest as u8 | 128);
+            rest >>= 7;
+        }
+        bytes.push(rest as u8);
+        bytes.resize(bytes.len() + length, 0);
+        bytes
+    }
+
+    #[test]
+    fn a_footer_of_many_small_things_is_refused_before_they_become_large() {
+        let said = |footer: Vec<u8>| check(&footer).err().map(|error| error.to_string()).unwrap_or_default();
+        // A row group is a struct whose first field are its columns.
+        let group = |columns| [&[0x49, 0x1c][..], &list(1, columns), &[0, 0]].concat();
+        assert_eq!(said(group(120_000)), "");
+        assert!(said(group(120_001)).contains("more than 120,000 columns"), "{}", said(group(120_001)));
+        let notes = |many| [list(5, many), vec![0]].concat();
+        assert_eq!(said(notes(10_000)), "");
+        assert!(said(notes(10_001)).contains("more than 10,000 notes"), "{}", said(notes(10_001)));
+        assert!(said([list(4, 20_001), vec![0]].concat()).contains("more than 20,000 row groups"));
     }
 }

@@ -2,15 +2,19 @@
 //! whatever the file says of itself.
 //!
 //! Levels and encodings are those of the `parquet` crate. What it would make room for because a file says so is looked at
-//! before (`footer`, `pages`), and what still goes wrong in it ends the file and not the program.
+//! before (`footer`, `pages`), what all columns take together is counted (`memory`), and what still goes wrong in it ends the
+//! file and not the program.
 
 mod compact;
 mod footer;
 mod header;
 mod leaf;
+mod memory;
 mod pages;
 mod schema;
 mod source;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use std::io::Write;
@@ -21,16 +25,19 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::ParquetMetaData;
 
 use self::leaf::Leaf;
+use self::memory::{Limits, Memory};
 use self::pages::{Nested, Pages, refused};
 use self::schema::Column;
 use self::source::Source;
 use super::record::{Record, SEPARATOR, quote};
-use super::{Broken, Place};
+use super::{Broken, MAX_RECORD, Place};
 
 pub use self::source::ReadSeek;
 
 /// Rows that are read together: enough to be fast, few enough to be small where their texts are long.
 const BATCH: usize = 1024;
+/// The same where columns are put away, which are unpacked again for each batch.
+const LONG_BATCH: usize = 8 * BATCH;
 /// Bytes of the cells of a batch.
 const MAX_BATCH: usize = 64 << 20;
 /// Bytes that are handed to the sink at once.
@@ -48,6 +55,7 @@ pub(in crate::billing) struct ParquetRows {
     wanted: Vec<bool>,
     leaves: Vec<Leaf>,
     nested: Nested,
+    memory: Memory,
     /// The column that is being read.
     reading: Option<usize>,
     /// The next row group, and rows of the current one that are still to be read.
@@ -58,6 +66,8 @@ pub(in crate::billing) struct ParquetRows {
     /// Rows of the batch, and which of them is next.
     batch: usize,
     next: usize,
+    /// Rows that are to be read together the next time.
+    batch_size: usize,
     cells: Vec<Cells>,
     bytes: Vec<u8>,
     ends: Vec<u32>,
@@ -79,6 +89,7 @@ impl ParquetRows {
         let columns = schema::columns(schema.root_schema());
         let leaves: Vec<Leaf> = schema.columns().iter().map(|column| Leaf::new(column.clone())).collect();
         Ok(Self {
+            memory: Memory::new(Limits::of_file(source.length())),
             source,
             sink,
             sunk: 0,
@@ -94,6 +105,7 @@ impl ParquetRows {
             rows: 0,
             batch: 0,
             next: 0,
+            batch_size: BATCH,
             bytes: Vec::new(),
             ends: Vec::new(),
         })
@@ -125,8 +137,10 @@ impl ParquetRows {
             self.open_group()?;
             self.left -= rows as usize;
             self.rows += rows;
-            let wanted = self.wanted_leaves();
-            wanted.iter().try_for_each(|leaf| self.leaves[*leaf].skip(rows as usize))
+            for leaf in self.wanted_leaves() {
+                self.leaves[leaf].skip(rows as usize);
+            }
+            Ok(())
         })
         .map_err(|error| broken(error, Some(self.place(1))))
     }
@@ -138,11 +152,15 @@ impl ParquetRows {
         }
         self.bytes.clear();
         self.ends.clear();
-        for cells in &self.cells {
+        for (field, cells) in self.cells.iter().enumerate() {
             if !self.ends.is_empty() {
                 self.bytes.push(SEPARATOR);
             }
-            self.bytes.extend_from_slice(cells.cell(self.next));
+            let cell = cells.cell(self.next);
+            if self.bytes.len() + cell.len() > MAX_RECORD {
+                return Err(Broken::TooLong { field, quoted: false });
+            }
+            self.bytes.extend_from_slice(cell);
             self.ends.push(self.bytes.len() as u32);
         }
         self.next += 1;
@@ -161,7 +179,7 @@ impl ParquetRows {
             }
             guarded(|| self.open_group()).map_err(|error| broken(error, Some(self.place(1))))?;
         }
-        let rows = self.left.min(BATCH);
+        let rows = self.left.min(self.batch_size);
         guarded(|| self.fill(rows)).map_err(|error| broken(error, Some(self.place(rows))))?;
         self.left -= rows;
         self.rows += rows as u64;
@@ -180,8 +198,9 @@ impl ParquetRows {
             let mut leaves = Vec::new();
             column.node.leaves(&mut leaves);
             for leaf in leaves {
-                let pages = Pages::new(Arc::clone(&self.source), group.column(leaf), self.nested.clone())?;
-                self.leaves[leaf].open(Box::new(pages));
+                let (source, column) = (Arc::clone(&self.source), group.column(leaf));
+                let pages = Pages::new(source, column, self.nested.clone(), self.memory.clone())?;
+                self.leaves[leaf].open(pages);
             }
         }
         self.reading = None;
@@ -205,20 +224,16 @@ impl ParquetRows {
     }
 
     fn fill(&mut self, rows: usize) -> Result<()> {
-        let mut bytes = 0;
-        for (at, column) in self.columns.iter().enumerate() {
+        self.clear_cells();
+        let (mut bytes, mut is_put_away) = (0, false);
+        for (at, column) in self.columns.iter().enumerate().filter(|(at, _)| self.wanted[*at]) {
             let cells = &mut self.cells[at];
-            cells.text.clear();
-            cells.ends.clear();
-            if !self.wanted[at] {
-                continue;
-            }
             self.reading = Some(at);
             self.nested.begin_batch();
             let mut leaves = Vec::new();
             column.node.leaves(&mut leaves);
-            for leaf in leaves {
-                self.leaves[leaf].read(rows)?;
+            for leaf in &leaves {
+                self.leaves[*leaf].read(rows)?;
             }
             for _ in 0..rows {
                 let start = cells.text.len();
@@ -230,9 +245,34 @@ impl ParquetRows {
                 }
                 cells.ends.push(cells.text.len() as u32);
             }
+            // The column that was read last is needed last of all: it is the one to put away.
+            for leaf in leaves {
+                self.leaves[leaf].forget();
+                is_put_away |= self.memory.is_crowded() && self.leaves[leaf].put_away();
+            }
         }
         self.reading = None;
+        self.batch_size = if is_put_away { self.long_batch(bytes / rows.max(1)) } else { BATCH };
         Ok(())
+    }
+
+    /// Room of cells that were long stays for later ones, but not of column after column.
+    fn clear_cells(&mut self) {
+        let room: usize = self.cells.iter().map(|cells| cells.text.capacity()).sum();
+        for cells in &mut self.cells {
+            cells.ends.clear();
+            if room > MAX_BATCH / 2 {
+                cells.text = Vec::new();
+            } else {
+                cells.text.clear();
+            }
+        }
+    }
+
+    /// As many rows as surely stay within a batch, when rows have about so many bytes.
+    fn long_batch(&self, bytes_of_row: usize) -> usize {
+        let of_ends = size_of::<u32>() * self.wanted.iter().filter(|wanted| **wanted).count();
+        (MAX_BATCH / 8 / (bytes_of_row + of_ends).max(1)).clamp(BATCH, LONG_BATCH)
     }
 
     fn sink_until(&mut self, end: u64) -> Result<(), Broken> {

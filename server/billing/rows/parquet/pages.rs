@@ -1,17 +1,18 @@
 //! The pages of a column, unpacked: each only as large as its header says, and that only as large as is allowed.
 
 use std::io::Read as _;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bytes::Bytes;
-use parquet::basic::{Compression, Encoding};
+use parquet::basic::{Compression, Encoding, Type as Physical};
 use parquet::column::page::{Page, PageMetadata, PageReader};
+use parquet::data_type::{ByteArray, FixedLenByteArray, Int96};
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::ColumnChunkMetaData;
 
 use super::compact::Unreadable;
 use super::header::{self, PageHeader};
+use super::memory::{Held, Memory};
 use super::source::Source;
 
 /// Bytes of a page, unpacked: writers make them of one or a few megabytes.
@@ -24,6 +25,8 @@ const MAX_HEADER: usize = 1 << 20;
 const WINDOW: usize = 4 << 10;
 /// Values of lists that one batch of rows may hold.
 const MAX_NESTED: u64 = 2 << 20;
+/// Bytes of what decodes a column, without its dictionary and its page: buffers of a thousand levels and indices.
+const DECODER: u64 = 8 << 10;
 
 /// Values that were handed out of lists since the batch began.
 #[derive(Clone, Default)]
@@ -46,32 +49,97 @@ impl Nested {
 
 pub(super) struct Pages {
     source: Arc<Source>,
+    memory: Memory,
+    nested: Nested,
     compression: Compression,
     is_nested: bool,
-    nested: Nested,
+    /// Bytes of a value of the dictionary once it is decoded, beside those that it has in the dictionary's page.
+    decoded: u64,
     /// Where the next header begins, and where the column ends.
     next: u64,
     end: u64,
     /// The next header, once it was looked at.
     header: Option<PageHeader>,
-    unzstd: Option<zstd::bulk::Decompressor<'static>>,
+    /// Rows before the next page, where each value is one.
+    rows: u64,
+    /// The page that was handed out last, or what is behind one that was left out.
+    last: Mark,
+    /// Where the dictionary is, once it was handed out, and where to go on behind it if that is elsewhere.
+    dictionary: Option<u64>,
+    behind_dictionary: Option<u64>,
+    /// What decodes the pages.
+    decoder: Held,
+    /// How often they were begun.
+    begun: u64,
+    /// Whether what is handed out next was handed out before.
+    is_again: bool,
+    /// Whether the rows are left out.
+    is_passing: bool,
+}
+
+/// A place among the pages, and how many rows are before it.
+#[derive(Clone, Copy)]
+struct Mark {
+    at: u64,
+    rows: u64,
 }
 
 impl Pages {
-    pub fn new(source: Arc<Source>, column: &ColumnChunkMetaData, nested: Nested) -> Result<Self> {
+    pub fn new(
+        source: Arc<Source>,
+        column: &ColumnChunkMetaData,
+        nested: Nested,
+        memory: Memory,
+    ) -> Result<Self> {
         let (start, length) = column.byte_range();
         let end = start.checked_add(length).filter(|end| *end <= source.length());
         let end = end.ok_or_else(|| refused("a column that lies beyond the end of the file"))?;
         Ok(Self {
             source,
+            decoder: memory.hold(0)?,
+            memory,
+            nested,
             compression: column.compression(),
             is_nested: column.column_descr().max_rep_level() > 0,
-            nested,
+            decoded: decoded(column.column_descr().physical_type()),
             next: start,
             end,
             header: None,
-            unzstd: None,
+            rows: 0,
+            last: Mark { at: start, rows: 0 },
+            dictionary: None,
+            behind_dictionary: None,
+            begun: 0,
+            is_again: false,
+            is_passing: false,
         })
+    }
+
+    /// Begins for another decoder: with the dictionary, then with the page that was handed out last, or the first. Answers how
+    /// many rows are before it. Where in a page of lists a row begins is not stated, so that these begin once only.
+    pub fn begin(&mut self) -> Result<u64> {
+        self.decoder.more(DECODER)?;
+        self.is_again = self.begun > 0;
+        self.begun += 1;
+        self.is_passing = true;
+        self.header = None;
+        self.rows = self.last.rows;
+        self.next = self.last.at;
+        if let Some(dictionary) = self.dictionary {
+            self.next = dictionary;
+            self.behind_dictionary = Some(self.last.at);
+        }
+        Ok(self.last.rows)
+    }
+
+    /// From here on rows are read: values of lists, which are kept for a batch, count.
+    pub fn arrive(&mut self) {
+        self.is_passing = false;
+    }
+
+    /// What decoded them is gone.
+    pub fn put_away(&mut self) {
+        self.decoder.clear();
     }
 
     /// The header of the next page that holds values.
@@ -129,67 +197,68 @@ impl Pages {
         Ok(header)
     }
 
-    fn unpack(&mut self, header: &PageHeader, packed: Vec<u8>) -> Result<Vec<u8>> {
-        let levels = (header.definition_bytes + header.repetition_bytes) as usize;
+    /// The content of the page behind the header, unpacked.
+    fn unpacked(&self, header: &PageHeader) -> Result<Vec<u8>> {
         let size = header.unpacked as usize;
         if self.compression == Compression::UNCOMPRESSED || !header.is_packed {
-            return if packed.len() == size { Ok(packed) } else { Err(refused(OTHER_SIZE)) };
-        }
-        if levels > packed.len() || levels > size {
-            return Err(refused(OTHER_SIZE));
-        }
-        let (levels, packed) = packed.split_at(levels);
-        let mut page = levels.to_vec();
-        let values = size - levels.len();
-        if values > 0 {
-            match self.compression {
-                Compression::SNAPPY => {
-                    if snap::raw::decompress_len(packed).ok() != Some(values) {
-                        return Err(refused(OTHER_SIZE));
-                    }
-                    page.extend(
-                        snap::raw::Decoder::new().decompress_vec(packed).map_err(|_| refused(DAMAGED))?,
-                    );
-                }
-                Compression::ZSTD(_) => {
-                    let unzstd = match &mut self.unzstd {
-                        Some(unzstd) => unzstd,
-                        none => none.insert(zstd::bulk::Decompressor::new()?),
-                    };
-                    page.extend(unzstd.decompress(packed, values).map_err(|_| refused(DAMAGED))?);
-                }
-                Compression::GZIP(_) => {
-                    let unzipped = flate2::bufread::MultiGzDecoder::new(packed);
-                    // One more than it may be, to see that it is more.
-                    unzipped.take(values as u64 + 1).read_to_end(&mut page).map_err(|_| refused(DAMAGED))?;
-                }
-                other => return Err(refused(&format!("columns packed with {other}"))),
+            if header.packed != header.unpacked {
+                return Err(refused(OTHER_SIZE));
             }
+            return Ok(self.source.read(self.next, size)?);
         }
-        if page.len() == size { Ok(page) } else { Err(refused(OTHER_SIZE)) }
+        let _packed = self.memory.hold(header.packed as u64)?;
+        let packed = self.source.read(self.next, header.packed as usize)?;
+        // Levels are packed in pages of version 1 only. Their sizes are none below zero: `checked` has looked.
+        let of_levels = (header.definition_bytes + header.repetition_bytes) as usize;
+        let (levels, packed) = packed.split_at_checked(of_levels).ok_or_else(|| refused(OTHER_SIZE))?;
+        let values = size.checked_sub(of_levels).ok_or_else(|| refused(OTHER_SIZE))?;
+        let mut page = vec![0; size];
+        page[..of_levels].copy_from_slice(levels);
+        if values == 0 {
+            return Ok(page);
+        }
+        let unpacked = match self.compression {
+            Compression::SNAPPY => {
+                if snap::raw::decompress_len(packed).ok() != Some(values) {
+                    return Err(refused(OTHER_SIZE));
+                }
+                let mut unsnap = snap::raw::Decoder::new();
+                unsnap.decompress(packed, &mut page[of_levels..]).map_err(|_| refused(DAMAGED))?
+            }
+            Compression::ZSTD(_) => {
+                self.memory.unzstd(packed, &mut page[of_levels..]).map_err(|_| refused(DAMAGED))?
+            }
+            Compression::GZIP(_) => {
+                page.truncate(of_levels);
+                let unzipped = flate2::bufread::MultiGzDecoder::new(packed);
+                // One more than it may be, to see that it is more.
+                let unzipped = unzipped.take(values as u64 + 1).read_to_end(&mut page);
+                unzipped.map_err(|_| refused(DAMAGED))?
+            }
+            other => return Err(refused(&format!("columns packed with {other}"))),
+        };
+        if unpacked == values { Ok(page) } else { Err(refused(OTHER_SIZE)) }
     }
 
     fn page(&mut self, header: &PageHeader) -> Result<Page> {
-        let packed = self.source.read(self.next, header.packed as usize)?;
-        self.next += packed.len() as u64;
-        let buf = self.unpack(header, packed)?;
+        let at = self.next - header.length as u64;
+        let held = self.memory.hold(header.unpacked as u64)?;
+        let buf = held.page(self.unpacked(header)?);
+        self.next += header.packed as u64;
+        if self.is_again {
+            self.memory.again(header.unpacked as u64)?;
+        }
         let (num_values, encoding) = (header.values as u32, encoding(header.encoding)?);
         if header.kind == header::DICTIONARY {
-            // A value has a byte at least: else it would be made room for values that are not there.
-            if header.values as usize > buf.len() {
-                return Err(refused("a dictionary of more values than it has bytes"));
-            }
-            return Ok(Page::DictionaryPage {
-                buf: Bytes::from(buf),
-                num_values,
-                encoding,
-                is_sorted: false,
-            });
+            self.begin_dictionary(header, at)?;
+            return Ok(Page::DictionaryPage { buf, num_values, encoding, is_sorted: false });
         }
-        if self.is_nested {
+        self.last = Mark { at, rows: self.rows };
+        self.rows += header.values as u64;
+        self.is_again = false;
+        if self.is_nested && !self.is_passing {
             self.nested.add(header.values as u64)?;
         }
-        let buf = Bytes::from(buf);
         if header.kind == header::DATA_V2 {
             return Ok(Page::DataPageV2 {
                 buf,
@@ -212,9 +281,29 @@ impl Pages {
             statistics: None,
         })
     }
-}
 
-impl PageReader for Pages {
+    /// Counts what the dictionary at this place becomes, and goes on behind it.
+    fn begin_dictionary(&mut self, header: &PageHeader, at: u64) -> Result<()> {
+        // A value has a byte at least: else it would be made room for values that are not there.
+        if header.values > header.unpacked {
+            return Err(refused("a dictionary of more values than it has bytes"));
+        }
+        // Each text becomes a slice, which takes more than an empty one has in the page.
+        let decoded = header.values as u64 * self.decoded;
+        self.decoder.more(decoded)?;
+        if self.is_again {
+            self.memory.again(decoded)?;
+        }
+        self.dictionary = Some(at);
+        if self.last.at == at {
+            self.last.at = self.next;
+        }
+        if let Some(next) = self.behind_dictionary.take() {
+            self.next = next;
+        }
+        Ok(())
+    }
+
     fn get_next_page(&mut self) -> Result<Option<Page>> {
         if self.look()?.is_none() {
             return Ok(None);
@@ -223,10 +312,15 @@ impl PageReader for Pages {
     }
 
     fn peek_next_page(&mut self) -> Result<Option<PageMetadata>> {
-        Ok(self.look()?.map(|header| PageMetadata {
-            num_rows: (header.kind == header::DATA_V2).then_some(header.rows as usize),
-            num_levels: Some(header.values as usize),
-            is_dict: header.kind == header::DICTIONARY,
+        let is_nested = self.is_nested;
+        Ok(self.look()?.map(|header| {
+            // Where each value is a row, by the values: so rows are counted here, whatever else the header says.
+            let rows = if is_nested { header.rows } else { header.values };
+            PageMetadata {
+                num_rows: (header.kind == header::DATA_V2).then_some(rows as usize),
+                num_levels: Some(header.values as usize),
+                is_dict: header.kind == header::DICTIONARY,
+            }
         }))
     }
 
@@ -234,17 +328,63 @@ impl PageReader for Pages {
         self.look()?;
         if let Some(header) = self.header.take() {
             self.next += header.packed as u64;
+            if header.kind != header::DICTIONARY {
+                self.rows += header.values as u64;
+                self.last = Mark { at: self.next, rows: self.rows };
+                self.is_again = false;
+            }
         }
         Ok(())
     }
 }
 
-impl Iterator for Pages {
+/// The pages of a column, both for what decodes them and for who puts that away.
+#[derive(Clone)]
+pub(super) struct SharedPages(Arc<Mutex<Pages>>);
+
+impl SharedPages {
+    pub fn new(pages: Pages) -> Self {
+        Self(Arc::new(Mutex::new(pages)))
+    }
+
+    pub fn lock(&self) -> MutexGuard<'_, Pages> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl PageReader for SharedPages {
+    fn get_next_page(&mut self) -> Result<Option<Page>> {
+        self.lock().get_next_page()
+    }
+
+    fn peek_next_page(&mut self) -> Result<Option<PageMetadata>> {
+        self.lock().peek_next_page()
+    }
+
+    fn skip_next_page(&mut self) -> Result<()> {
+        self.lock().skip_next_page()
+    }
+}
+
+impl Iterator for SharedPages {
     type Item = Result<Page>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.get_next_page().transpose()
     }
+}
+
+/// Bytes of a value in the crate's dictionary.
+fn decoded(physical: Physical) -> u64 {
+    let bytes = match physical {
+        Physical::BOOLEAN => size_of::<bool>(),
+        Physical::INT32 | Physical::FLOAT => size_of::<i32>(),
+        Physical::INT64 | Physical::DOUBLE => size_of::<i64>(),
+        Physical::INT96 => size_of::<Int96>(),
+        Physical::BYTE_ARRAY => size_of::<ByteArray>(),
+        Physical::FIXED_LEN_BYTE_ARRAY => size_of::<FixedLenByteArray>(),
+    };
+    bytes as u64
 }
 
 const OTHER_SIZE: &str = "a page of another size than its header says";
@@ -279,6 +419,7 @@ mod tests {
     use parquet::schema::parser::parse_message_type;
     use parquet::schema::types::SchemaDescriptor;
 
+    use super::super::memory::Limits;
     use super::*;
 
     /// A number as Thrift's compact protocol writes it.
@@ -315,8 +456,9 @@ mod tests {
             .set_total_compressed_size(file.len() as i64)
             .set_compression(compression)
             .build()?;
+        let memory = Memory::new(Limits::of_file(file.len() as u64));
         let source = Source::new(Box::new(Cursor::new(file)))?;
-        Pages::new(Arc::new(source), &column, Nested::default())?.get_next_page()
+        Pages::new(Arc::new(source), &column, Nested::default(), memory)?.get_next_page()
     }
 
     #[test]

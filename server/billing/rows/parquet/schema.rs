@@ -3,6 +3,7 @@
 use parquet::basic::{ConvertedType, LogicalType, Repetition};
 use parquet::schema::types::Type;
 
+use super::MAX_BATCH;
 use super::leaf::Leaf;
 
 /// A column: its path and what its cells are made of.
@@ -193,7 +194,8 @@ impl Node {
         }
     }
 
-    /// Appends the next value in JSON.
+    /// Appends the next value in JSON. A list ends where it is longer than all texts may be together: a million values may be the
+    /// same text of a megabyte.
     fn json(&self, leaves: &mut [Leaf], out: &mut Vec<u8>) {
         let Some(first) = self.first() else { return out.extend_from_slice(b"null") };
         match self {
@@ -235,7 +237,7 @@ impl Node {
                 out.push(b'[');
                 loop {
                     element.json(leaves, out);
-                    if leaves[first].repetition() != *repetition {
+                    if leaves[first].repetition() != *repetition || out.len() > MAX_BATCH {
                         break;
                     }
                     out.push(b',');
@@ -253,7 +255,7 @@ impl Node {
                         Some(value) => value.json(leaves, out),
                         None => out.extend_from_slice(b"null"),
                     }
-                    if leaves[first].repetition() != *repetition {
+                    if leaves[first].repetition() != *repetition || out.len() > MAX_BATCH {
                         break;
                     }
                     out.push(b',');

@@ -102,19 +102,6 @@ impl Values {
         }
     }
 
-    pub fn clear(&mut self) {
-        match self {
-            Self::Boolean(values) => values.clear(),
-            Self::Int32(values) => values.clear(),
-            Self::Int64(values) => values.clear(),
-            Self::Int96(values) => values.clear(),
-            Self::Float(values) => values.clear(),
-            Self::Double(values) => values.clear(),
-            Self::Bytes(values) => values.clear(),
-            Self::Fixed(values) => values.clear(),
-        }
-    }
-
     /// Appends a value; nothing where there is none, as of a file that contradicts itself.
     pub fn write(&self, at: usize, kind: Kind, out: &mut Vec<u8>) {
         match self {
