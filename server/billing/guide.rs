@@ -1,5 +1,8 @@
 //! Where people find the exports that are read.
 
+/// Whoever is named nowhere else; stands last.
+pub const ANY_OTHER: &str = "Any other";
+
 /// An export that is read, under the name that its provider has for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Guide {

@@ -45,7 +45,7 @@ pub use container::{Content, PARQUET, unpack};
 pub use export::{
     Export, HEADER_REPEATED, Identity, Learned, Reopen, Step, open, open_at, open_part, open_with_sink,
 };
-pub use guide::Guide;
+pub use guide::{ANY_OTHER, Guide};
 pub use header::{Columns, Header};
 pub use manifest::{MAX_MANIFEST, Manifest, missing_columns};
 pub use provider_name::canonical_provider;

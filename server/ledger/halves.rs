@@ -244,7 +244,7 @@ fn ends_earlier(sources: &[Source], last_days: &[Option<NaiveDate>]) -> Option<S
     let export = if billed < effective { "actual" } else { "amortized" };
     (billed != effective).then(|| {
         format!(
-            "billed cost ends on {}, effective cost on {}: import the {export} export again to have the same days",
+            "billed cost ends on {}, effective cost on {}; if the {export} export is the older one, import it again",
             billed.format("%B %-d"),
             effective.format("%B %-d")
         )

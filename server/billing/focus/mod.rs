@@ -43,7 +43,7 @@ use super::header::{Columns, Header};
 use super::machine_cell::Machine;
 use super::row::{Column, Outcome, Problem, ReadRow, Row};
 use super::value::{self, TimeColumn};
-use super::{Accumulation, Format, Guide, Mandatory, instance_type, json, oracle};
+use super::{ANY_OTHER, Accumulation, Format, Guide, Mandatory, instance_type, json, oracle};
 use columns::CONSUMED;
 use costs::Price;
 use seller::{GOOGLE, MICROSOFT, PROVIDERS, Seller, Sellers};
@@ -94,7 +94,7 @@ static GUIDES: &[Guide] = &[
         forms: "CSV (.gz)",
     },
     Guide {
-        provider: "Any other",
+        provider: ANY_OTHER,
         export: "FOCUS 1.0 to 1.4, cost and usage",
         steps: "Look for FOCUS among the billing exports of the provider. Upload the cost and usage dataset of a month.",
         forms: "CSV (.gz, .zip), JSON or Parquet",

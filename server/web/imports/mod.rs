@@ -25,7 +25,7 @@ use super::form::Fields;
 use super::format::{File, Format};
 use super::layout::{Layout, Pages};
 use super::{filters, paths, respond};
-use crate::billing::{FORMATS, Guide};
+use crate::billing::{ANY_OTHER, FORMATS, Guide};
 use crate::period::BillingMonth;
 use crate::report::{self, History, HistoryChoices, ImportLine, JobLine};
 
@@ -96,7 +96,9 @@ impl Imports {
 
 /// The exports that are read, those of a provider together.
 fn guides() -> Vec<&'static Guide> {
-    FORMATS.iter().flat_map(|format| format.guides()).collect()
+    let mut guides: Vec<_> = FORMATS.iter().flat_map(|format| format.guides()).collect();
+    guides.sort_by_key(|guide| (guide.provider == ANY_OTHER, guide.provider));
+    guides
 }
 
 impl Page {
