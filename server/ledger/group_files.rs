@@ -115,9 +115,9 @@ fn follow(
         return Bundle::Files(sources);
     }
     let message = format!(
-        "the manifest names {} files and {} of them are not here: {}. Import all of them together.",
-        parsed.files.len(),
+        "the manifest names files that are not here ({} of {}): {}. Import all of them together.",
         absent.len(),
+        parsed.files.len(),
         listed(&absent)
     );
     Bundle::Refused { manifest, message }

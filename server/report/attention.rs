@@ -9,9 +9,10 @@ use serde::Serialize;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::{Agreement, Answers, Completeness, Error, ReconciledLine};
+use super::{Agreement, Answers, Completeness, Error, ReconciledLine, unrecognized_usage};
 use crate::accounts::Viewer;
 use crate::exchange::{self, Missing};
+use crate::ledger;
 use crate::money::{Currency, Decimal, Money};
 use crate::onprem::{self, Months, State};
 use crate::period::{BillingMonth, Period};
@@ -53,6 +54,8 @@ pub enum Attention {
     Cluster { cluster: String, name: String, state: State, months: Vec<BillingMonth> },
     /// Months in which a currency was billed that no rate converts, in their order.
     WithoutRate { currency: Currency, months: Vec<BillingMonth> },
+    /// Machines and meters that look like accelerators and are none that is known, and what they were billed.
+    Unrecognized { names: usize, billed_cost: Vec<Money> },
     /// Invoices that were entered say more or less than what was billed.
     Invoice { provider: String, billing_account: String, month: BillingMonth, difference: Money },
     /// A budget of which four fifths or more are spent, as far as it warns of that, or that will not last.
@@ -94,6 +97,7 @@ pub(super) async fn attention(
     found.extend(absent(period.last(), completeness).filter(|item| !is_covered(item, &of_clusters)));
     found.extend(due_months(&of_clusters));
     found.extend(without_rate(exchange::missing(db, reporting_currency).await?));
+    found.extend(unrecognized(db).await?);
     found.extend(differing(db, answers, period).await?);
     found.extend(budgets(db, answers).await?);
     let invoiced = with_invoice(db).await?;
@@ -107,6 +111,21 @@ pub(super) async fn attention(
         .collect();
     found.extend(provisional(period.last().previous(), &of_others));
     Ok(found)
+}
+
+async fn unrecognized(db: &mut PgConnection) -> sqlx::Result<Option<Attention>> {
+    let catalog = ledger::catalog(&mut *db).await?;
+    let usage = unrecognized_usage(db, &catalog, None).await?;
+    let names: BTreeSet<_> = usage.iter().map(|it| (&it.provider, &it.name)).collect();
+    let mut billed_cost: BTreeMap<&str, Decimal> = BTreeMap::new();
+    for it in &usage {
+        *billed_cost.entry(&it.currency).or_default() += it.billed_cost;
+    }
+    let billed_cost = billed_cost
+        .into_iter()
+        .map(|(currency, amount)| Money { amount, currency: Currency::exactly(currency) })
+        .collect();
+    Ok((!names.is_empty()).then_some(Attention::Unrecognized { names: names.len(), billed_cost }))
 }
 
 /// A cluster of our own, and how each of its months stands.

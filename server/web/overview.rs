@@ -220,6 +220,27 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
             href: paths::Rates.to_string(),
             act: if months.len() == 1 { "Enter rate" } else { "Enter rates" },
         },
+        Attention::Unrecognized { names, billed_cost } => Item {
+            state: "Not recognized",
+            kind: "wait",
+            sentence: format!(
+                "{} {} and {} not recognized: {} billed.",
+                if *names == 1 {
+                    "A machine or meter".to_owned()
+                } else {
+                    format!("{names} machines or meters")
+                },
+                if *names == 1 { "looks like an accelerator" } else { "look like accelerators" },
+                if *names == 1 { "is" } else { "are" },
+                billed_cost
+                    .iter()
+                    .map(|cost| format!("{} {}", filters::figure(cost.amount, 2), cost.currency))
+                    .collect::<Vec<_>>()
+                    .join(", "),
+            ),
+            href: paths::Catalog.to_string(),
+            act: "Open catalog",
+        },
         Attention::Invoice { provider, billing_account, month, difference } => Item {
             state: "Differs",
             kind: "bad",

@@ -119,7 +119,7 @@ async fn manifest_whose_files_are_not_all_there_or_not_all_bills_loads_none(db: 
     let azure = r#"{"manifestVersion": "2024-04-01", "blobs": [{"blobName": "p/1.csv", "dataRowCount": 28},
         {"blobName": "p/2.csv", "dataRowCount": 29}]}"#;
     for (folder, manifest, second, expected) in [
-        ("absent", manifest, None, "the manifest names 2 files and 1 of them are not here: p/2.csv"),
+        ("absent", manifest, None, "the manifest names files that are not here (1 of 2): p/2.csv"),
         (
             "without-a-column",
             manifest,

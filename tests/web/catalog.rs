@@ -79,6 +79,12 @@ async fn an_unknown_machine_is_seen_added_counted_and_removed(db: PgPool) {
     assert_eq!(unrecognized[0]["name"], "p9.48xlarge");
     assert_eq!(unrecognized[0]["unknown"], "machine");
 
+    let overview = html::text(&finance.get("/overview").await.body, "#attention");
+    assert!(
+        overview.contains("A machine or meter looks like an accelerator and is not recognized: 3,000.25 USD billed."),
+        "{overview}"
+    );
+
     // The form knows what the link says. A preview changes nothing.
     let form = admin.get(&link[0]).await.body;
     assert_eq!(html::attributes(&form, "#name", "value"), ["p9.48xlarge"]);

@@ -68,7 +68,7 @@ impl Format for GoogleBilling {
     fn guides(&self) -> &'static [Guide] {
         &[Guide {
             provider: "Google Cloud",
-            export: "Detailed usage cost (BigQuery)",
+            export: "Detailed or standard usage cost (BigQuery)",
             steps: "Under Billing export, enable the detailed usage cost export to BigQuery. Export all rows of an invoice month \
                     as newline-delimited JSON or as Parquet, and upload the file.",
             forms: "JSON or Parquet; CSV where it was flattened",

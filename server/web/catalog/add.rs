@@ -16,8 +16,12 @@ use crate::web::form::Fields;
 use crate::web::layout::Layout;
 use crate::web::{filters, paths, respond};
 
+const NO_MODEL: &str = "Choose a model.";
 /// Longer than any name of a machine or meter.
 const LONGEST: usize = 300;
+
+/// The model of what no catalog knows.
+const UNLISTED: &str = "unknown";
 
 /// What can be added.
 const KINDS: [(&str, &str); 3] = [
@@ -77,6 +81,7 @@ fn models() -> Vec<(&'static str, String)> {
     let mut models: Vec<_> = known.map(|it| (it.id, name(it))).collect();
     models.sort_by(|a, b| a.1.cmp(&b.1));
     models.insert(0, ("", "choose a model".to_owned()));
+    models.push((UNLISTED, "not listed: hours are counted, of an unknown model".to_owned()));
     models
 }
 
@@ -175,8 +180,11 @@ impl Entered {
                 let known = fields.check("same_as", known.ok_or_else(unknown));
                 (known.map(|it| it.model), known.map(|it| it.accelerators))
             }
-            "machine" => (self.model(fields), fields.check("accelerators", count(&self.accelerators))),
-            _ => (self.model(fields), None),
+            "machine" => (
+                fields.check("model", accelerator::model(&self.model).ok_or(NO_MODEL)),
+                fields.check("accelerators", count(&self.accelerators)),
+            ),
+            _ => (self.known_model(fields), None),
         };
         if fields.is_refused() {
             return None;
@@ -196,9 +204,10 @@ impl Entered {
         Some(new)
     }
 
-    fn model(&self, fields: &mut Fields) -> Option<&'static Model> {
+    /// What a text names: without a model it would name nothing.
+    fn known_model(&self, fields: &mut Fields) -> Option<&'static Model> {
         let known = accelerator::model(&self.model).filter(|it| words::is_known(it));
-        fields.check("model", known.ok_or("Choose a model."))
+        fields.check("model", known.ok_or(NO_MODEL))
     }
 }
 
