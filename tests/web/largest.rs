@@ -13,8 +13,9 @@ use crate::support::{Focus, TestApp, TestLedger};
 
 /// What an address can hold at most.
 const LONGEST: usize = 60_000;
-/// Nobody waits longer for an answer that takes no time.
-const AT_MOST: Duration = Duration::from_millis(100);
+/// Nobody waits longer for an answer that takes no time. What is computed where everybody is answered takes seconds here; what is
+/// not, up to 130 ms in a build without optimization, on a machine where others compute, too.
+const AT_MOST: Duration = Duration::from_millis(250);
 const TRIES: usize = 3;
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(2);
