@@ -490,10 +490,8 @@ fn label(text: &str) -> String {
     text.trim().chars().map(letter).collect()
 }
 
+/// Empty where there are none, as BigQuery writes lists: a file whose first rows have no such column would be refused.
 fn credits(out: &mut Vec<u8>, credits: &[Credit<'_>]) {
-    if credits.is_empty() {
-        return;
-    }
     let mut list = List::begin(out);
     for credit in credits {
         list.element(|element| {
