@@ -35,4 +35,4 @@ pub use catalog::{Instance, Model, VERSION, find_instance, find_model, instances
 pub use recognize::{Recognized, recognize};
 pub use specification::{Specification, specification};
 pub use unit::seconds_per_unit;
-pub use unrecognized::Unrecognized;
+pub use unrecognized::{Recognition, Unrecognized};

@@ -6,7 +6,7 @@
 use super::Catalog;
 use super::catalog::{Counts, unknown_model};
 use super::name::Named;
-use super::recognize::{Texts, machine_name};
+use super::recognize::{Recognized, Texts, machine_name};
 use super::text::{canonical_type, words};
 use super::unit::seconds_per_unit;
 use crate::billing::{ChargeCategory, ChargeKey};
@@ -30,19 +30,45 @@ impl Unrecognized {
     }
 }
 
+/// All that a catalog says of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recognition {
+    /// The accelerator whose time it meters.
+    pub recognized: Option<Recognized>,
+    /// What is not known of it, where it looks like an accelerator.
+    pub unrecognized: Option<Unrecognized>,
+}
+
 impl Catalog {
+    /// [`Self::recognize`] and [`Self::unrecognized`] at once.
+    pub fn recognition(&self, key: &ChargeKey) -> Recognition {
+        let recognized = self.recognize(key);
+        let unrecognized = self.unrecognized_beside(key, recognized).map(|(what, _)| what);
+        Recognition { recognized, unrecognized }
+    }
+
     /// Whether a key that is recognized as no accelerator, or as one of no known model, looks like one; and the name by
     /// which it can be added: that of a machine, or a text.
     pub fn unrecognized<'k>(&self, key: &'k ChargeKey) -> Option<(Unrecognized, &'k str)> {
-        if let Some(found) = self.recognize(key) {
+        self.unrecognized_beside(key, self.recognize(key))
+    }
+
+    fn unrecognized_beside<'k>(
+        &self,
+        key: &'k ChargeKey,
+        recognized: Option<Recognized>,
+    ) -> Option<(Unrecognized, &'k str)> {
+        if let Some(found) = recognized {
             let texts = [&key.meter, &key.instance_type, &key.sku];
             let text = texts.into_iter().find(|text| !text.is_empty())?;
             return (found.model == unknown_model()).then_some((Unrecognized::Model, text));
         }
-        let is_time = key.category == ChargeCategory::Usage && seconds_per_unit(&key.unit).is_some();
+        if key.category != ChargeCategory::Usage || seconds_per_unit(&key.unit).is_none() {
+            return None;
+        }
         let texts = Texts::of(self, key);
         // What is billed beside a machine counts neither machines nor accelerators.
-        if !is_time || texts.counts(key) != Some(Counts::Instances) {
+        if texts.counts(key) != Some(Counts::Instances) {
             return None;
         }
         let name = machine_name(key);

@@ -10,7 +10,8 @@ use super::load::{Failure, LoadError, ended, file_error, refused};
 use super::loaded::{Kept, LoadedFile, Source};
 use super::original::{self, Originals, Sha256};
 use super::progress::{Counted, Progress};
-use super::read::{Reader, Sink};
+use super::read::Reader;
+use super::reading::Sink;
 
 /// The files of a delivery, as they are read one after the other.
 pub(super) struct Files<'a> {

@@ -9,7 +9,7 @@ use super::group_files::Bundle;
 use super::load;
 use super::loaded::{Loaded, Source};
 use super::original::Sha256;
-use super::read::Reading;
+use super::reading::Reading;
 use super::scope::Scope;
 
 words! {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use uuid::Uuid;
 
-use crate::accelerator::{Catalog, Recognized, Unrecognized};
+use crate::accelerator::{Catalog, Recognition, Recognized, Unrecognized};
 use crate::billing::{Charge, ChargeKey};
 
 use super::noise::NoisyTags;
@@ -33,7 +33,7 @@ pub struct Keyer {
     catalog: Arc<Catalog>,
     noisy: NoisyTags,
     /// What plain keys bear. These are few, and recognizing takes longer than all else here.
-    accelerators: FxHashMap<Uuid, (Option<Recognized>, Option<Unrecognized>)>,
+    accelerators: FxHashMap<Uuid, Recognition>,
     canonical: Vec<u8>,
 }
 
@@ -54,11 +54,9 @@ impl Keyer {
         if self.accelerators.len() >= MAX_REMEMBERED {
             self.accelerators.clear();
         }
-        let recognize = || {
-            let unrecognized = self.catalog.unrecognized(&charge.key).map(|(what, _)| what);
-            (self.catalog.recognize(&charge.key), unrecognized)
-        };
-        let (accelerator, unrecognized) = *self.accelerators.entry(plain_key_id).or_insert_with(recognize);
+        let recognize = || self.catalog.recognition(&charge.key);
+        let Recognition { recognized: accelerator, unrecognized } =
+            *self.accelerators.entry(plain_key_id).or_insert_with(recognize);
         let charge_key_id = if accelerator.is_some() { self.on_machine(base, charge) } else { base };
         self.canonical.clear();
         write_tags(self.noisy.noisy(&charge.tags), &mut self.canonical);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::original::Sha256;
-use super::read::Reading;
+use super::reading::Reading;
 use crate::billing::{Columns, Format, Statement};
 
 /// A file to import: what people call it, and where its bytes are.

@@ -75,14 +75,18 @@ fn see(looking: Looking<'_>, sources: &[Source]) -> Seen {
         format = export.format().name();
         let marks = export.columns().names.iter().position(|name| name == CORRECTED);
         let mut known = KnownScopes::default();
-        while let Ok(Some(step)) = export.next_unless_known(&mut charge, |charge| known.has(charge)) {
+        let mut is_known = false;
+        while let Ok(Some(step)) = export.next_unless_known(&mut charge, |charge| {
+            is_known = known.has(charge);
+            is_known
+        }) {
             if scopes.len() > MAX_SCOPES {
                 return Seen::Nothing;
             }
             if let Some(mark) = marks.and_then(|column| Mark::read(&export.cell(column))) {
                 corrected.insert((mark.delivery, mark.file));
             }
-            if step == Step::Charge && !known.has(&charge) {
+            if step == Step::Charge && !is_known {
                 let scope = Scope {
                     provider: charge.key.provider.clone(),
                     billing_account: charge.key.billing_account.clone(),

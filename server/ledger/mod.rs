@@ -44,6 +44,7 @@ mod payer;
 mod progress;
 mod publish;
 mod read;
+mod reading;
 mod rejected;
 mod reload;
 mod renamed_scopes;

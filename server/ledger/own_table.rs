@@ -15,7 +15,7 @@ use crate::period::BillingMonth;
 use crate::store::{self, CopyRows, Copying};
 
 use super::partition::{self, CHARGES, OF, Partition, TABLES, Table};
-use super::read::{Block, CHARGE_COLUMNS};
+use super::reading::{Block, CHARGE_COLUMNS};
 use super::rollup::{Grain, Part};
 use super::write_block::write_block;
 

@@ -29,7 +29,7 @@ use super::original::{Originals, Sha256};
 use super::orphans::remove_after_failure;
 use super::own_table;
 use super::progress::Progress;
-use super::read::Reading;
+use super::reading::Reading;
 use super::rollup::Sums;
 use super::totals;
 use super::write::Tables;

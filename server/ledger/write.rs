@@ -13,7 +13,7 @@ use crate::period::BillingMonth;
 
 use super::new_keys;
 use super::own_table::{self, Charges};
-use super::read::{Block, CHARGE_COLUMNS};
+use super::reading::{Block, CHARGE_COLUMNS};
 use super::write_block::{copy, write_block};
 
 /// Where the charges of an import go.

@@ -3,7 +3,7 @@
 use sqlx::PgConnection;
 
 use super::correction::Mark;
-use super::read::Block;
+use super::reading::Block;
 use super::{new_keys, partition};
 use crate::billing::Rejection;
 use crate::period::BillingMonth;

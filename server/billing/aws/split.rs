@@ -210,9 +210,7 @@ impl SplitCosts {
             }
         };
         hour.is_several |= hour.own.is_some();
-        let machine = self.machines.get_index_of(charge.resource_id.as_str());
-        let machine =
-            machine.unwrap_or_else(|| self.machines.insert_full(charge.resource_id.as_str().into()).0);
+        let (machine, _) = self.machines.insert_full(charge.resource_id.as_str().into());
         hour.own = Some(Own { whole: Whole::of(charge), key: number as u32, machine: machine as u32 });
     }
 

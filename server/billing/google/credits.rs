@@ -21,13 +21,11 @@ pub(super) struct Credit {
     /// Its full name, else its name, else its type.
     pub name: String,
     pub amount: Decimal,
-    /// What of it is effective by itself: nothing of what makes the row's own price less, all of a promotion, which pays like
-    /// money.
-    pub effective_cost: Decimal,
     /// What of it is off the contracted cost: nothing of what a commitment takes off.
     pub contracted_cost: Decimal,
-    /// What of it is off the list cost: nothing of a discount, all of a promotion.
-    pub list_cost: Decimal,
+    /// What of it pays like money, so that it is effective by itself and off the list cost, too: all of a promotion, nothing of
+    /// what makes the row's own price less.
+    pub promotion: Decimal,
 }
 
 /// As Google writes one.
@@ -91,7 +89,7 @@ impl Credits {
         let kind = given(&written.r#type);
         let unless = |applies: bool| if applies { Decimal::ZERO } else { amount };
         let is_discount = kind.starts_with(COMMITTED) || DISCOUNTS.contains(&kind.as_str());
-        let (effective_cost, list_cost) = (unless(is_discount), unless(is_discount));
+        let promotion = unless(is_discount);
         let contracted_cost = unless(kind.starts_with(COMMITTED) || kind == FEE_OFFSET);
         self.are_of_commitment |= kind.starts_with(COMMITTED);
         let names = [given(&written.full_name), given(&written.name), kind];
@@ -100,13 +98,12 @@ impl Credits {
             return Err(format!("names of credits of at most {MAX_ID} bytes").into());
         }
         match self.credits.iter_mut().find(|known| known.name == name) {
-            None => self.credits.push(Credit { name, amount, effective_cost, contracted_cost, list_cost }),
+            None => self.credits.push(Credit { name, amount, contracted_cost, promotion }),
             Some(known) => {
                 let add = |sum: Decimal, amount| sum.checked_add(amount).map_err(|error| error.to_string());
                 known.amount = add(known.amount, amount)?;
-                known.effective_cost = add(known.effective_cost, effective_cost)?;
                 known.contracted_cost = add(known.contracted_cost, contracted_cost)?;
-                known.list_cost = add(known.list_cost, list_cost)?;
+                known.promotion = add(known.promotion, promotion)?;
             }
         }
         Ok(())
@@ -121,7 +118,7 @@ impl Credits {
     /// # Errors
     /// Where the sum has too many digits.
     pub fn discounts(&self) -> Result<Decimal, TooManyDigits> {
-        let mut parts = self.credits.iter().map(|it| it.amount.checked_sub(it.effective_cost));
+        let mut parts = self.credits.iter().map(|it| it.amount.checked_sub(it.promotion));
         parts.try_fold(Decimal::ZERO, |sum, part| sum.checked_add(part?))
     }
 
@@ -146,7 +143,7 @@ mod tests {
     fn read(cell: &str) -> Result<String, Cow<'static, str>> {
         let mut credits = Credits::default();
         credits.read(cell.as_bytes())?;
-        let shown = credits.credits.iter().map(|it| format!("{} {} {}", it.name, it.amount, it.list_cost));
+        let shown = credits.credits.iter().map(|it| format!("{} {} {}", it.name, it.amount, it.promotion));
         let mark = if credits.are_of_commitment { " committed" } else { "" };
         Ok(shown.collect::<Vec<_>>().join("; ") + mark)
     }

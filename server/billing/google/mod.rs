@@ -264,10 +264,10 @@ impl ReadRow for Reader {
         let Some(credit) = self.credits.get(next) else { return Ok(false) };
         self.credit = Some(next);
         charge.key_cells.extend_from_slice(credit.name.as_bytes());
-        (charge.billed_cost, charge.effective_cost) = (credit.amount, credit.effective_cost);
+        (charge.billed_cost, charge.effective_cost) = (credit.amount, credit.promotion);
         // What is taken off a fee is no more in them than the fee itself.
         if category(&self.at, &row)? != ChargeCategory::Purchase {
-            (charge.contracted_cost, charge.list_cost) = (credit.contracted_cost, credit.list_cost);
+            (charge.contracted_cost, charge.list_cost) = (credit.contracted_cost, credit.promotion);
         }
         self.read_common(&row, charge)?;
         Ok(true)

@@ -7,7 +7,7 @@ use sqlx::types::Uuid;
 use sqlx::{Connection as _, PgConnection};
 
 use super::{catalog, keep};
-use crate::accelerator::{Catalog, Recognized, Unrecognized};
+use crate::accelerator::{Catalog, Recognition, Unrecognized};
 use crate::billing::{ChargeCategory, ChargeKey};
 
 /// Keys looked at in one statement.
@@ -102,25 +102,11 @@ struct Columns {
 }
 
 impl Columns {
-    fn push(&mut self, Known { recognized, unrecognized }: Known) {
+    fn push(&mut self, Recognition { recognized, unrecognized }: Recognition) {
         self.models.push(recognized.map(|found| found.model.name.to_owned()));
         self.parts.push(recognized.map(|found| found.per_unit.parts()));
         self.seconds.push(recognized.map(|found| found.seconds_per_unit as i32));
         self.unrecognized.push(unrecognized.map(Unrecognized::as_str));
-    }
-}
-
-/// What a catalog knows of a key.
-#[derive(PartialEq, Eq)]
-struct Known {
-    recognized: Option<Recognized>,
-    unrecognized: Option<Unrecognized>,
-}
-
-impl Known {
-    fn of(catalog: &Catalog, key: &ChargeKey) -> Self {
-        let unrecognized = catalog.unrecognized(key).map(|(what, _)| what);
-        Self { recognized: catalog.recognize(key), unrecognized }
     }
 }
 
@@ -141,7 +127,7 @@ async fn update(db: &mut PgConnection, catalog: &Arc<Catalog>, rows: Vec<StaleKe
             ..ChargeKey::default()
         };
         ids.push(row.charge_key_id);
-        columns.push(Known::of(catalog, &key));
+        columns.push(catalog.recognition(&key));
     }
     sqlx::query!(
         "update charge_keys k
@@ -177,7 +163,7 @@ pub(super) async fn recognize_changed(
     )
     .fetch_all(&mut *db)
     .await?;
-    let mut changed: Vec<(ChargeKey, Known)> = Vec::new();
+    let mut changed: Vec<(ChargeKey, Recognition)> = Vec::new();
     for row in rows {
         let key = ChargeKey {
             provider: row.provider,
@@ -190,21 +176,18 @@ pub(super) async fn recognize_changed(
             category: ChargeCategory::Usage,
             ..ChargeKey::default()
         };
-        let now = Known::of(after, &key);
-        if Known::of(before, &key) != now {
+        let now = after.recognition(&key);
+        if before.recognition(&key) != now {
             changed.push((key, now));
         }
     }
     let mut columns = Columns::default();
-    let keys: Vec<ChargeKey> = changed
-        .into_iter()
-        .map(|(key, known)| {
-            columns.push(known);
-            key
-        })
-        .collect();
-    let column =
-        |of: fn(&ChargeKey) -> &String| -> Vec<String> { keys.iter().map(|key| of(key).clone()).collect() };
+    for (_, recognition) in &changed {
+        columns.push(*recognition);
+    }
+    let column = |of: fn(&ChargeKey) -> &String| -> Vec<String> {
+        changed.iter().map(|(key, _)| of(key).clone()).collect()
+    };
     let updated = sqlx::query!(
         "update charge_keys k
          set accelerator = new.model, accelerator_parts = new.parts, unit_seconds = new.seconds,

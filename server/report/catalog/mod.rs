@@ -60,29 +60,16 @@ pub async fn unrecognized_usage(
     catalog: &Catalog,
     delivery: Option<i64>,
 ) -> sqlx::Result<Vec<UnrecognizedUsage>> {
-    let category = ChargeCategory::Usage;
-    let rows = sqlx::query_file!(
+    let rows = sqlx::query_file_as!(
+        UsageRow,
         "server/report/catalog/unrecognized.sql",
         delivery as Option<i64>,
-        category.as_str()
+        ChargeCategory::Usage.as_str()
     )
     .fetch_all(db)
     .await?;
     let mut found: BTreeMap<(String, String, Unrecognized, String), UnrecognizedUsage> = BTreeMap::new();
-    for row in rows {
-        let (first_month, last_month) = (BillingMonth::of(row.first_month), BillingMonth::of(row.last_month));
-        let key = ChargeKey {
-            provider: row.provider,
-            service: row.service,
-            sku: row.sku,
-            instance_type: row.instance_type,
-            meter: row.meter,
-            stated_accelerators: row.stated_accelerators,
-            unit: row.unit,
-            currency: row.currency,
-            category,
-            ..ChargeKey::default()
-        };
+    for Usage { key, month, charges, billed_cost, .. } in rows.into_iter().map(UsageRow::into_usage) {
         let Some((kind, name)) = catalog.unrecognized(&key) else { continue };
         let of = (key.provider.clone(), name.to_owned(), kind, key.currency.clone());
         let sum = found.entry(of).or_insert_with(|| UnrecognizedUsage {
@@ -92,13 +79,13 @@ pub async fn unrecognized_usage(
             currency: key.currency.clone(),
             billed_cost: Decimal::ZERO,
             charges: 0,
-            first_month,
-            last_month,
+            first_month: month,
+            last_month: month,
         });
-        sum.billed_cost += row.billed_cost;
-        sum.charges += row.charges;
-        sum.first_month = sum.first_month.min(first_month);
-        sum.last_month = sum.last_month.max(last_month);
+        sum.billed_cost += billed_cost;
+        sum.charges += charges;
+        // Usage comes in the order of its months.
+        sum.last_month = month;
     }
     let mut found: Vec<UnrecognizedUsage> = found.into_values().collect();
     found.sort_by_key(|it| Reverse(it.billed_cost));
@@ -166,30 +153,50 @@ struct Usage {
     metered_quantity: Decimal,
 }
 
-async fn usage(db: &mut PgConnection) -> sqlx::Result<Vec<Usage>> {
-    let category = ChargeCategory::Usage;
-    let rows = sqlx::query_file!("server/report/catalog/usage.sql", category.as_str()).fetch_all(db).await?;
-    let of = |month: NaiveDate| BillingMonth::of(month);
-    Ok(rows
-        .into_iter()
-        .map(|row| Usage {
+/// As the database has it.
+struct UsageRow {
+    provider: String,
+    service: String,
+    sku: String,
+    instance_type: String,
+    meter: String,
+    stated_accelerators: String,
+    unit: String,
+    currency: String,
+    billing_month: NaiveDate,
+    keys: i64,
+    charges: i64,
+    billed_cost: Decimal,
+    metered_quantity: Decimal,
+}
+
+impl UsageRow {
+    fn into_usage(self) -> Usage {
+        Usage {
             key: ChargeKey {
-                provider: row.provider,
-                service: row.service,
-                sku: row.sku,
-                instance_type: row.instance_type,
-                meter: row.meter,
-                stated_accelerators: row.stated_accelerators,
-                unit: row.unit,
-                currency: row.currency,
-                category,
+                provider: self.provider,
+                service: self.service,
+                sku: self.sku,
+                instance_type: self.instance_type,
+                meter: self.meter,
+                stated_accelerators: self.stated_accelerators,
+                unit: self.unit,
+                currency: self.currency,
+                category: ChargeCategory::Usage,
                 ..ChargeKey::default()
             },
-            month: of(row.billing_month),
-            keys: row.keys,
-            charges: row.charges,
-            billed_cost: row.billed_cost,
-            metered_quantity: row.metered_quantity,
-        })
-        .collect())
+            month: BillingMonth::of(self.billing_month),
+            keys: self.keys,
+            charges: self.charges,
+            billed_cost: self.billed_cost,
+            metered_quantity: self.metered_quantity,
+        }
+    }
+}
+
+async fn usage(db: &mut PgConnection) -> sqlx::Result<Vec<Usage>> {
+    let category = ChargeCategory::Usage.as_str();
+    let rows =
+        sqlx::query_file_as!(UsageRow, "server/report/catalog/usage.sql", category).fetch_all(db).await?;
+    Ok(rows.into_iter().map(UsageRow::into_usage).collect())
 }

@@ -4,13 +4,14 @@ with stated as (
     union all
     select scope_id, delivery_id from visibility where until_sequence is null and $1::bigint is null
 )
-select k.provider, k.service, k.sku, k.instance_type, k.meter, k.stated_accelerators, k.unit, k.currency,
-    min(c.billing_month) as "first_month!",
-    max(c.billing_month) as "last_month!",
+select k.provider, k.service, k.sku, k.instance_type, k.meter, k.stated_accelerators, k.unit, k.currency, c.billing_month,
+    count(distinct c.charge_key_id) as "keys!",
     sum(c.charges)::bigint as "charges!",
-    sum(c.billed_cost) as "billed_cost!: Decimal"
+    sum(c.billed_cost) as "billed_cost!: Decimal",
+    sum(c.metered_quantity) as "metered_quantity!: Decimal"
 from charge_keys k
 join monthly_totals c using (charge_key_id)
 join stated using (scope_id, delivery_id)
 where k.unrecognized is not null and k.category = $2
-group by 1, 2, 3, 4, 5, 6, 7, 8
+group by 1, 2, 3, 4, 5, 6, 7, 8, 9
+order by 9

@@ -62,12 +62,6 @@ struct Preview {
     hidden: Vec<(&'static str, String)>,
 }
 
-impl Preview {
-    fn has_final_months(&self) -> bool {
-        self.impact.iter().any(|it| it.is_final)
-    }
-}
-
 impl Page {
     fn may_add(&self) -> bool {
         self.layout.may(crate::web::Access::Admin)

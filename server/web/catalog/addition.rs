@@ -28,10 +28,6 @@ impl Page {
         self.layout.may(Access::Admin)
     }
 
-    fn has_final_months(&self) -> bool {
-        self.impact.iter().any(|it| it.is_final)
-    }
-
     fn removal(&self) -> paths::CatalogAdditionRemove {
         paths::CatalogAdditionRemove { addition: self.added.addition_id }
     }

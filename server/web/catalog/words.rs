@@ -5,8 +5,13 @@ use serde_json::{Value, json};
 
 use crate::accelerator::{Model, NotAdded};
 use crate::ledger::Added;
-use crate::report::UnrecognizedUsage;
+use crate::report::{CatalogImpact, UnrecognizedUsage};
 use crate::web::paths;
+
+/// Whether a change of the catalog changes a month that is final.
+pub(in crate::web) fn has_final_months(impact: &[CatalogImpact]) -> bool {
+    impact.iter().any(|it| it.is_final)
+}
 
 /// Whether it is a model, and not what stands for those that nobody knows.
 pub(super) fn is_known(model: &Model) -> bool {

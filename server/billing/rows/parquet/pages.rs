@@ -282,7 +282,7 @@ impl Pages {
         })
     }
 
-    /// Counts what the dictionary at this place becomes, and goes on behind it.
+    /// Counts the decoded dictionary of this place, and goes on behind it.
     fn begin_dictionary(&mut self, header: &PageHeader, at: u64) -> Result<()> {
         // A value has a byte at least: else it would be made room for values that are not there.
         if header.values > header.unpacked {
