@@ -65,7 +65,7 @@ impl Page {
 
     pub async fn click(&mut self, role: &str, name: &str) {
         let element = format!("byRole({}, {})", json!(role), json!(name));
-        self.until(&format!("!!{element}"), &format!("there is a {role} “{name}”")).await;
+        self.until_ready(&element, &format!("there is a {role} “{name}”")).await;
         let place = self
             .ask(&format!(
                 "(() => {{ const e = {element}; e.scrollIntoView({{ block: 'center', behavior: 'instant' }}); \
@@ -82,7 +82,7 @@ impl Page {
     /// Types into the field with this label, in place of what it holds.
     pub async fn fill(&mut self, label: &str, text: &str) {
         let field = format!("byLabel({})", json!(label));
-        self.until(&format!("!!{field}"), &format!("there is a field “{label}”")).await;
+        self.until_ready(&field, &format!("there is a field “{label}”")).await;
         self.ask(&format!("(({field}).focus(), ({field}).select?.(), true)")).await;
         self.call("Input.insertText", json!({ "text": text })).await;
     }
@@ -199,6 +199,11 @@ impl Page {
             }
             tokio::time::sleep(TICK).await;
         }
+    }
+
+    /// Waits until there is such an element, and its page has its scripts: what is done before, they do not notice.
+    async fn until_ready(&mut self, element: &str, what: &str) {
+        self.until(&format!("document.readyState === 'complete' && !!{element}"), what).await;
     }
 
     async fn evaluate(&mut self, expression: &str, by_value: bool) -> Result<Value, String> {
