@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a measurement that cannot go on is none")]
 
 mod browser;
+mod containers;
 mod growth;
 mod import;
 mod load;
@@ -51,16 +52,19 @@ fn main() {
     let sizes = if words.iter().any(|word| word == "--quick") { QUICK } else { FULL };
     let parts: Vec<&str> = words.iter().map(String::as_str).filter(|word| !word.starts_with("--")).collect();
     let mut figures = Vec::new();
-    for part in ["scenario", "start", "import", "pages", "growth", "load"] {
+    for part in ["scenario", "start", "import", "containers", "pages", "growth", "load"] {
         let measure = match part {
             "start" => start::measure,
             "import" => import::measure,
+            "containers" => containers::measure,
             "scenario" => scenario::measure,
             "growth" => growth::measure,
             "load" => load::measure,
             _ => pages::measure,
         };
-        if parts.is_empty() || parts.contains(&part) {
+        // Containers are imported, too, and may be measured alone.
+        let is_named = parts.contains(&part) || (part == "containers" && parts.contains(&"import"));
+        if parts.is_empty() || is_named {
             // What breaks off was not measured; the other parts are.
             figures.extend(catch_unwind(|| measure(&sizes)).unwrap_or_else(|_| vec![broken_off(part)]));
         }
