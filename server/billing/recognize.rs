@@ -90,7 +90,7 @@ pub(super) fn header(record: &Record<'_>) -> Result<Header, Refusal> {
         // PostgreSQL's text holds no NUL, a broken header may, and tags are named by it.
         names.push(name.trim().replace('\0', "\u{fffd}"));
     }
-    separators(record.line(), names.len())?;
+    separators(&record.line(), names.len())?;
     Ok(Header::new(names))
 }
 

@@ -210,7 +210,10 @@ impl SplitCosts {
             }
         };
         hour.is_several |= hour.own.is_some();
-        let (machine, _) = self.machines.insert_full(charge.resource_id.as_str().into());
+        let machine = match self.machines.get_index_of(charge.resource_id.as_str()) {
+            Some(known) => known,
+            None => self.machines.insert_full(charge.resource_id.as_str().into()).0,
+        };
         hour.own = Some(Own { whole: Whole::of(charge), key: number as u32, machine: machine as u32 });
     }
 

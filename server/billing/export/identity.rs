@@ -40,7 +40,7 @@ impl Export {
 
     /// Of everything that the last row holds.
     pub fn whole_row(&self) -> Identity {
-        hash(self.rows.record().line())
+        hash(&self.rows.record().line())
     }
 }
 

@@ -521,7 +521,7 @@ impl Export {
     ) -> Result<Step, Problem> {
         let record = self.rows.record();
         for columns in &self.key_spans {
-            charge.key_cells.extend_from_slice(record.span(columns));
+            record.append(columns.clone(), &mut charge.key_cells);
             charge.key_cells.push(b'\n');
         }
         if is_known(charge) {

@@ -159,7 +159,7 @@ impl CsvRows {
     }
 
     pub fn record(&self) -> Record<'_> {
-        Record::new(&self.stream.buffer[self.stream.start..self.next], &self.ends)
+        Record::of_line(&self.stream.buffer[self.stream.start..self.next], &self.ends)
     }
 }
 

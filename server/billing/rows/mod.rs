@@ -110,7 +110,7 @@ fn open_json(stream: Stream, mark: usize) -> Result<Opened, Refusal> {
 
 fn open_parquet(file: Box<dyn ReadSeek>, sink: Box<dyn Write + Send>) -> Result<Opened, Refusal> {
     let rows = ParquetRows::open(file, sink).map_err(|broken| refuse(broken, 0, None))?;
-    let names: Vec<String> = rows.names().map(|name| name.trim().replace('\0', "\u{fffd}")).collect();
+    let names: Vec<String> = rows.names().iter().map(|name| name.trim().replace('\0', "\u{fffd}")).collect();
     recognize::check_names(&names)?;
     Ok(Opened { rows: Rows::Parquet(Box::new(rows)), header: Header::new(names), escaped: None })
 }

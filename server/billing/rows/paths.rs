@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::record::{Record, SEPARATOR, quote};
+use super::record::{Record, quote};
 use crate::billing::header::key_of;
 
 /// Paths that are remembered: a file that has more names its data by them.
@@ -29,8 +29,6 @@ pub(super) struct Paths {
     unknown: Vec<String>,
     text: Vec<u8>,
     cells: Vec<(u32, u32)>,
-    bytes: Vec<u8>,
-    ends: Vec<u32>,
 }
 
 /// An object: its members in the order they were met.
@@ -67,8 +65,6 @@ impl Paths {
             unknown: Vec::new(),
             text: Vec::new(),
             cells: Vec::new(),
-            bytes: Vec::new(),
-            ends: Vec::new(),
         }
     }
 
@@ -100,21 +96,11 @@ impl Paths {
         self.text.clear();
         self.cells.clear();
         self.cells.resize(self.names.len(), (0, 0));
-        let read = self.object(object, 0, 0);
-        self.bytes.clear();
-        self.ends.clear();
-        for (start, end) in &self.cells {
-            if !self.ends.is_empty() {
-                self.bytes.push(SEPARATOR);
-            }
-            self.bytes.extend_from_slice(&self.text[*start as usize..*end as usize]);
-            self.ends.push(self.bytes.len() as u32);
-        }
-        read
+        self.object(object, 0, 0)
     }
 
     pub fn record(&self) -> Record<'_> {
-        Record::new(&self.bytes, &self.ends)
+        Record::of_cells(&self.text, &self.cells)
     }
 
     fn object(&mut self, object: &str, node: usize, depth: usize) -> Result<(), serde_json::Error> {

@@ -5,23 +5,32 @@ use parquet::errors::Result;
 use parquet::schema::types::ColumnDescPtr;
 
 use super::pages::{Pages, SharedPages, refused};
-use super::text::{Kind, Values};
+use super::text::{Kind, Values, Written};
 
 pub(super) struct Leaf {
     column: ColumnDescPtr,
-    pub kind: Kind,
+    kind: Kind,
     pub max_definition: i16,
     /// The pages of the row group, and what decodes them while that is at hand.
     pages: Option<SharedPages>,
     reader: Option<ColumnReader>,
     /// Rows of the row group that were read or left out.
     behind: u64,
-    pub values: Values,
+    values: Values,
     definition: Vec<i16>,
     repetition: Vec<i16>,
+    /// What was written last.
+    written: Written,
     /// Where the next level and the next value are.
     level: usize,
     value: usize,
+}
+
+/// Room for the values and levels of a column, which the next one takes over: most have as many.
+#[derive(Default)]
+pub(super) struct Spare {
+    values: Vec<Values>,
+    levels: Vec<Vec<i16>>,
 }
 
 impl Leaf {
@@ -36,6 +45,7 @@ impl Leaf {
             behind: 0,
             definition: Vec::new(),
             repetition: Vec::new(),
+            written: Written::default(),
             level: 0,
             value: 0,
         }
@@ -65,8 +75,8 @@ impl Leaf {
     }
 
     /// Reads so many rows.
-    pub fn read(&mut self, rows: usize) -> Result<()> {
-        self.forget();
+    pub fn read(&mut self, rows: usize, spare: &mut Spare) -> Result<()> {
+        self.take_over(spare);
         if self.reader.is_none() {
             self.reader = Some(self.begin()?);
         }
@@ -103,16 +113,45 @@ impl Leaf {
         if read == rows { Ok(()) } else { Err(refused(TOO_FEW)) }
     }
 
+    fn take_over(&mut self, spare: &mut Spare) {
+        if self.is_list() {
+            return;
+        }
+        let physical = self.column.physical_type();
+        if let Some(at) = spare.values.iter().position(|values| values.physical() == physical) {
+            self.values = spare.values.swap_remove(at);
+        }
+        self.definition = spare.levels.pop().unwrap_or_default();
+        self.repetition = spare.levels.pop().unwrap_or_default();
+    }
+
     /// Lets go of the rows that were read: texts are slices of their pages, and keep these in memory.
-    pub fn forget(&mut self) {
-        self.values = Values::of(self.column.physical_type());
-        (self.definition, self.repetition) = (Vec::new(), Vec::new());
+    pub fn forget(&mut self, spare: &mut Spare) {
         (self.level, self.value) = (0, 0);
+        let values = std::mem::replace(&mut self.values, Values::of(self.column.physical_type()));
+        let levels = [std::mem::take(&mut self.definition), std::mem::take(&mut self.repetition)];
+        // Lists may have any number of values: their room does not stay.
+        if self.is_list() {
+            return;
+        }
+        if !spare.values.iter().any(|other| other.physical() == values.physical()) {
+            spare.values.push(values.emptied());
+        }
+        for mut levels in levels {
+            if spare.levels.len() < 2 {
+                levels.clear();
+                spare.levels.push(levels);
+            }
+        }
+    }
+
+    fn is_list(&self) -> bool {
+        self.column.max_rep_level() > 0
     }
 
     /// Lets go of what decodes the pages, until more rows are read. Not of lists: see [`Pages::begin`]. Answers whether it did.
     pub fn put_away(&mut self) -> bool {
-        let Some(pages) = self.pages.as_ref().filter(|_| self.column.max_rep_level() == 0) else {
+        let Some(pages) = self.pages.as_ref().filter(|_| !self.is_list()) else {
             return false;
         };
         self.reader = None;
@@ -140,6 +179,16 @@ impl Leaf {
         let at = self.value;
         self.value += usize::from(is_there);
         is_there.then_some(at)
+    }
+
+    /// Appends a value as text.
+    pub fn write(&mut self, at: usize, out: &mut Vec<u8>) {
+        self.values.write(at, self.kind, &mut self.written, out);
+    }
+
+    /// Whether values stand in quotes in JSON.
+    pub fn is_quoted(&self) -> bool {
+        self.kind.is_quoted(&self.values)
     }
 }
 

@@ -190,7 +190,7 @@ impl Node {
         };
         let leaf = &mut leaves[*leaf];
         if let Some(at) = leaf.take() {
-            leaf.values.write(at, leaf.kind, out);
+            leaf.write(at, out);
         }
     }
 
@@ -203,12 +203,8 @@ impl Node {
                 let leaf = &mut leaves[*leaf];
                 match leaf.take() {
                     None => out.extend_from_slice(b"null"),
-                    Some(at) if leaf.kind.is_quoted(&leaf.values) => {
-                        let mut text = Vec::new();
-                        leaf.values.write(at, leaf.kind, &mut text);
-                        quoted(&text, out);
-                    }
-                    Some(at) => leaf.values.write(at, leaf.kind, out),
+                    Some(at) if leaf.is_quoted() => quoted(out, |out| leaf.write(at, out)),
+                    Some(at) => leaf.write(at, out),
                 }
             }
             Self::Struct { definition, .. } if leaves[first].definition() < *definition => {
@@ -218,7 +214,7 @@ impl Node {
             Self::Struct { fields, .. } => {
                 for (at, (name, field)) in fields.iter().enumerate() {
                     out.push(if at == 0 { b'{' } else { b',' });
-                    quoted(name.as_bytes(), out);
+                    quoted(out, |out| out.extend_from_slice(name.as_bytes()));
                     out.push(b':');
                     field.json(leaves, out);
                 }
@@ -247,9 +243,7 @@ impl Node {
             Self::Map { repetition, key, value, .. } => {
                 out.push(b'{');
                 loop {
-                    let mut name = Vec::new();
-                    key.cell(leaves, &mut name);
-                    quoted(&name, out);
+                    quoted(out, |out| key.cell(leaves, out));
                     out.push(b':');
                     match value {
                         Some(value) => value.json(leaves, out),
@@ -267,16 +261,34 @@ impl Node {
 
     /// Goes on behind a value of which nothing is there: each of its columns says so once.
     fn pass(&self, leaves: &mut [Leaf]) {
-        let mut of = Vec::new();
-        self.leaves(&mut of);
-        for leaf in of {
-            let _ = leaves[leaf].take();
+        match self {
+            Self::Leaf(leaf) => {
+                let _ = leaves[*leaf].take();
+            }
+            Self::Struct { fields, .. } => fields.iter().for_each(|(_, field)| field.pass(leaves)),
+            Self::List { element, .. } => element.pass(leaves),
+            Self::Map { key, value, .. } => {
+                key.pass(leaves);
+                if let Some(value) = value {
+                    value.pass(leaves);
+                }
+            }
         }
     }
 }
 
-fn quoted(text: &[u8], out: &mut Vec<u8>) {
-    let text = String::from_utf8_lossy(text);
+/// Appends the text that `write` appends as a string of JSON.
+fn quoted(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+    out.push(b'"');
+    let start = out.len();
+    write(out);
+    let text = &out[start..];
+    let is_escaped = |byte: &u8| matches!(*byte, 0..b' ' | b'"' | b'\\');
+    if !text.iter().any(is_escaped) && std::str::from_utf8(text).is_ok() {
+        return out.push(b'"');
+    }
+    let text = out.split_off(start);
+    out.pop();
     // Nothing that writes a text into memory fails.
-    let _ = serde_json::to_writer(out, &*text);
+    let _ = serde_json::to_writer(out, &*String::from_utf8_lossy(&text));
 }

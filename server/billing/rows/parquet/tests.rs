@@ -9,6 +9,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 
+use super::memory::{Limits, Memory};
 use super::*;
 
 const SCHEMA: &str = "message schema {
@@ -81,13 +82,13 @@ fn put<T: DataType>(
 /// The rows behind so many, or why they cannot be read, and what they still take once they are gone.
 fn read(file: &[u8], limits: Limits, skipped: u64) -> (Result<Vec<String>, String>, u64) {
     let mut rows = ParquetRows::open(Box::new(Cursor::new(file.to_vec())), Box::new(io::sink())).unwrap();
-    rows.memory = Memory::new(limits);
-    let memory = rows.memory.clone();
+    let memory = Memory::new(limits);
+    let Decoding::Unread(decoder) = &mut rows.decoding else { panic!("nothing was read yet") };
+    // Of a page's rows some are read together, then more of them, then some of two pages.
+    decoder.set(300, memory.clone());
     rows.skip(skipped).unwrap();
     let mut read = Vec::new();
     let end = loop {
-        // Of a page's rows some are read together, then more of them, then some of two pages.
-        rows.batch_size = 300;
         match rows.advance() {
             Ok(true) => {
                 let record = rows.record();
@@ -130,4 +131,79 @@ fn more_than_may_be_at_a_time_or_again_is_refused_with_its_column() {
     // What each batch of thousands of rows unpacks again is some kilobytes.
     let said = refused(Limits { again: 5_000, ..NARROW });
     assert!(said.contains("again for each thousand rows") && said.contains("column: Some("), "{said}");
+}
+
+#[test]
+fn what_decodes_ends_with_the_walk_wherever_that_is() {
+    let file = file(WriterVersion::PARQUET_1_0);
+    for rows in [0, 1, 1024, 1025, 3000, 8000] {
+        let mut walk = ParquetRows::open(Box::new(Cursor::new(file.clone())), Box::new(io::sink())).unwrap();
+        let memory = Memory::new(USUAL);
+        let Decoding::Unread(decoder) = &mut walk.decoding else { panic!("nothing was read yet") };
+        decoder.set(1024, memory.clone());
+        for _ in 0..rows {
+            assert!(walk.advance().unwrap());
+        }
+        assert_eq!(matches!(walk.decoding, Decoding::Ahead(_)), rows > 1024, "{rows} rows");
+        drop(walk);
+        assert_eq!(memory.held(), 0, "{rows} rows");
+    }
+}
+
+/// Batches of some 30 MB, of which only one is there at a time.
+#[test]
+fn long_texts_are_all_read() {
+    let schema = Arc::new(parse_message_type("message schema { REQUIRED BYTE_ARRAY text (UTF8); }").unwrap());
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let texts: Vec<ByteArray> = (0..3500).map(|row| "x".repeat(30_000 + row % 7).as_str().into()).collect();
+    put::<ByteArrayType>(&mut group, &texts, None, None);
+    group.close().unwrap();
+    let file = writer.into_inner().unwrap();
+    let open = || ParquetRows::open(Box::new(Cursor::new(file.clone())), Box::new(io::sink())).unwrap();
+    let mut rows = open();
+    for row in 0..3500 {
+        assert!(rows.advance().unwrap());
+        assert_eq!(rows.record().raw(0).len(), 30_000 + row % 7);
+    }
+    assert!(!rows.advance().unwrap());
+    assert!(!rows.advance().unwrap());
+    assert_eq!(rows.record().len(), 0);
+    // The thread waits until they are read, and ends where nobody reads them.
+    let mut rows = open();
+    for _ in 0..1500 {
+        assert!(rows.advance().unwrap());
+    }
+}
+
+#[test]
+fn what_broke_off_has_no_end() {
+    let mut file = file(WriterVersion::PARQUET_1_0);
+    // Somewhere in the second row group.
+    let damaged = file.len() * 7 / 10..file.len() * 8 / 10;
+    file[damaged].fill(0xee);
+    let mut rows = ParquetRows::open(Box::new(Cursor::new(file)), Box::new(io::sink())).unwrap();
+    let mut read = 0;
+    while matches!(rows.advance(), Ok(true)) {
+        read += 1;
+    }
+    assert!((1..8000).contains(&read), "{read}");
+    assert!(rows.advance().is_err() && rows.advance().is_err());
+    assert_eq!(rows.record().len(), 0);
+}
+
+#[test]
+fn files_of_one_batch_need_no_thread() {
+    let schema = Arc::new(parse_message_type("message schema { REQUIRED INT64 number; }").unwrap());
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    put::<Int64Type>(&mut group, &[1, 2, 3], None, None);
+    group.close().unwrap();
+    let file = writer.into_inner().unwrap();
+    let mut rows = ParquetRows::open(Box::new(Cursor::new(file)), Box::new(io::sink())).unwrap();
+    for _ in 0..3 {
+        assert!(rows.advance().unwrap());
+        assert!(matches!(rows.decoding, Decoding::Begun(_)));
+    }
+    assert!(!rows.advance().unwrap() && matches!(rows.decoding, Decoding::Ended));
 }

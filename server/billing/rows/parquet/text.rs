@@ -37,6 +37,29 @@ pub(super) enum Values {
     Fixed(Vec<FixedLenByteArray>),
 }
 
+/// What was written last of a column: most numbers and times are those of the row before, and to make text of them takes
+/// longer than to copy it.
+#[derive(Default)]
+pub(super) struct Written {
+    bits: u64,
+    /// Empty where nothing was written.
+    text: Vec<u8>,
+}
+
+impl Written {
+    /// Appends the text of these bits, which `write` makes.
+    fn write(&mut self, bits: u64, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+        if self.bits == bits && !self.text.is_empty() {
+            return out.extend_from_slice(&self.text);
+        }
+        let start = out.len();
+        write(out);
+        self.bits = bits;
+        self.text.clear();
+        self.text.extend_from_slice(&out[start..]);
+    }
+}
+
 impl Kind {
     /// By the annotation of the column; old files have the converted type alone.
     pub fn of(column: &ColumnDescriptor) -> Self {
@@ -102,8 +125,36 @@ impl Values {
         }
     }
 
+    pub fn physical(&self) -> Physical {
+        match self {
+            Self::Boolean(_) => Physical::BOOLEAN,
+            Self::Int32(_) => Physical::INT32,
+            Self::Int64(_) => Physical::INT64,
+            Self::Int96(_) => Physical::INT96,
+            Self::Float(_) => Physical::FLOAT,
+            Self::Double(_) => Physical::DOUBLE,
+            Self::Bytes(_) => Physical::BYTE_ARRAY,
+            Self::Fixed(_) => Physical::FIXED_LEN_BYTE_ARRAY,
+        }
+    }
+
+    /// The room alone.
+    pub fn emptied(mut self) -> Self {
+        match &mut self {
+            Self::Boolean(values) => values.clear(),
+            Self::Int32(values) => values.clear(),
+            Self::Int64(values) => values.clear(),
+            Self::Int96(values) => values.clear(),
+            Self::Float(values) => values.clear(),
+            Self::Double(values) => values.clear(),
+            Self::Bytes(values) => values.clear(),
+            Self::Fixed(values) => values.clear(),
+        }
+        self
+    }
+
     /// Appends a value; nothing where there is none, as of a file that contradicts itself.
-    pub fn write(&self, at: usize, kind: Kind, out: &mut Vec<u8>) {
+    pub fn write(&self, at: usize, kind: Kind, written: &mut Written, out: &mut Vec<u8>) {
         match self {
             Self::Boolean(values) => {
                 let word = values.get(at).map(|value| if *value { "true" } else { "false" });
@@ -117,16 +168,23 @@ impl Values {
             }
             Self::Int64(values) => {
                 let Some(value) = values.get(at) else { return };
-                let value =
-                    if kind == Kind::Unsigned { i128::from(*value as u64) } else { i128::from(*value) };
-                number(value, kind, out);
+                let bits = *value as u64;
+                let value = if kind == Kind::Unsigned { i128::from(bits) } else { i128::from(*value) };
+                written.write(bits, out, |out| number(value, kind, out));
             }
             Self::Int96(values) => {
                 let Some(value) = values.get(at) else { return };
                 timestamp(value.to_nanos(), 1_000_000_000, out);
             }
-            Self::Float(values) => float(values.get(at).copied(), out),
-            Self::Double(values) => float(values.get(at).copied(), out),
+            Self::Float(values) => {
+                if let Some(value) = values.get(at) {
+                    float(*value, out);
+                }
+            }
+            Self::Double(values) => {
+                let Some(value) = values.get(at) else { return };
+                written.write(value.to_bits(), out, |out| float(*value, out));
+            }
             Self::Bytes(values) => {
                 if let Some(value) = values.get(at) {
                     bytes(value.data(), kind, out);
@@ -192,10 +250,14 @@ fn digits(out: &mut Vec<u8>, number: u32, before: &[u8]) {
 }
 
 /// The shortest text that is this number and no other.
-fn float(value: Option<impl std::fmt::Display>, out: &mut Vec<u8>) {
-    if let Some(value) = value {
-        say(out, format_args!("{value}"));
+fn float(value: impl zmij::Float + std::fmt::Display, out: &mut Vec<u8>) {
+    let mut buffer = zmij::Buffer::new();
+    let text = buffer.format(value);
+    // Without powers of ten, which people do not read.
+    if text.contains('e') {
+        return say(out, format_args!("{value}"));
     }
+    out.extend_from_slice(text.strip_suffix(".0").unwrap_or(text).as_bytes());
 }
 
 /// Puts the point into a whole number.
@@ -225,6 +287,11 @@ const MOST_DECIMALS: u32 = 76;
 fn bytes(value: &[u8], kind: Kind, out: &mut Vec<u8>) {
     match kind {
         Kind::Decimal(scale) => match (value, WIDEST.checked_sub(value.len())) {
+            ([first, rest @ ..], _) if value.len() <= size_of::<i128>() => {
+                let first = i128::from(*first as i8);
+                let number = rest.iter().fold(first, |number, byte| number << 8 | i128::from(*byte));
+                decimal(&number.to_string(), scale, out);
+            }
             ([first, ..], Some(missing)) => {
                 let mut wide = [if *first > 127 { 0xff } else { 0 }; WIDEST];
                 wide[missing..].copy_from_slice(value);
@@ -262,7 +329,7 @@ mod tests {
 
     fn text(values: &Values, kind: Kind) -> String {
         let mut out = Vec::new();
-        values.write(0, kind, &mut out);
+        values.write(0, kind, &mut Written::default(), &mut out);
         String::from_utf8(out).unwrap()
     }
 
@@ -300,6 +367,17 @@ mod tests {
     }
 
     #[test]
+    fn a_number_after_another_is_its_own() {
+        let values = Values::Double(vec![0.5, 0.5, -0.0, 0.0, 0.5]);
+        let (mut written, mut out) = (Written::default(), Vec::new());
+        for at in 0..5 {
+            values.write(at, Kind::Plain, &mut written, &mut out);
+            out.push(b' ');
+        }
+        assert_eq!(String::from_utf8(out).unwrap(), "0.5 0.5 -0 0 0.5 ");
+    }
+
+    #[test]
     fn times_are_in_utc_whatever_their_unit() {
         for (value, per_second, expected) in [
             (1_788_220_800_000, 1_000, "2026-09-01T00:00:00Z"),
@@ -325,6 +403,12 @@ mod tests {
         assert_eq!(text(&Values::Double(vec![0.1]), Kind::Plain), "0.1");
         assert_eq!(text(&Values::Double(vec![1e-20]), Kind::Plain), "0.00000000000000000001");
         assert_eq!(text(&Values::Float(vec![0.1]), Kind::Plain), "0.1");
+        for value in [0.0, 12.0, 1e16, 1e17, 1e300, 123_456_789.125, 1e-5, 1e-6, f64::MIN_POSITIVE, f64::NAN]
+        {
+            for value in [value, -value, f64::INFINITY] {
+                assert_eq!(text(&Values::Double(vec![value]), Kind::Plain), value.to_string());
+            }
+        }
         assert_eq!(text(&Values::Int64(vec![-1]), Kind::Unsigned), "18446744073709551615");
         assert_eq!(text(&Values::Int32(vec![-1]), Kind::Unsigned), "4294967295");
         assert_eq!(text(&Values::Boolean(vec![true]), Kind::Plain), "true");
