@@ -76,10 +76,16 @@ fn see(looking: Looking<'_>, sources: &[Source]) -> Seen {
         let marks = export.columns().names.iter().position(|name| name == CORRECTED);
         let mut known = KnownScopes::default();
         let mut is_known = false;
-        while let Ok(Some(step)) = export.next_unless_known(&mut charge, |charge| {
-            is_known = known.has(charge);
-            is_known
-        }) {
+        loop {
+            let step = export.next_unless_known(&mut charge, |charge| {
+                is_known = known.has(charge);
+                is_known
+            });
+            let step = match step {
+                Ok(Some(step)) => step,
+                Ok(None) => break,
+                Err(_) => return Seen::Nothing,
+            };
             if scopes.len() > MAX_SCOPES {
                 return Seen::Nothing;
             }

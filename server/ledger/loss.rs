@@ -136,6 +136,8 @@ pub struct Measured {
     pub replaced: Vec<Replaced>,
     /// A file of its name is among what it would replace: it was delivered before.
     pub is_again: bool,
+    /// What it would replace is of another export: most likely it states the same.
+    pub is_other_export: bool,
 }
 
 impl Measured {
@@ -164,6 +166,7 @@ pub async fn measure(
     let found = replaced(&mut *db, delivery_id).await?;
     // What is delivered again is no other part, whichever file it looks like the next one of.
     let is_again = found.iter().any(|(_, context)| context.has_one_of(&own_files));
+    let is_other_export = found.iter().any(|(_, context)| context.is_other_export);
     let mut measured = Vec::new();
     for (mut scope, context) in found {
         let mut after = Held::default();
@@ -174,12 +177,17 @@ pub async fn measure(
             after.push(scope.scope_id, delivery_id);
         }
         let before = Held::of(scope.scope_id, &scope.deliveries);
-        let loss = between(&mut *db, scope.scope.month, &before, &after, &limits).await?;
-        scope.part = if is_again { None } else { context.part(&own_files, loss.as_ref()) };
+        let loss = if context.is_other_export {
+            across_exports(&mut *db, &before, &after, &limits).await?
+        } else {
+            between(&mut *db, scope.scope.month, &before, &after, &limits).await?
+        };
+        let is_none = is_again || context.is_other_export;
+        scope.part = if is_none { None } else { context.part(&own_files, loss.as_ref()) };
         scope.loss = loss.filter(Loss::asks);
         measured.push(scope);
     }
-    Ok(Measured { replaced: measured, is_again })
+    Ok(Measured { replaced: measured, is_again, is_other_export })
 }
 
 /// Deliveries, each in a scope.
@@ -227,8 +235,21 @@ pub(super) async fn between(
     look_closer(db, month, (before, after), costs, limits).await.map(Some)
 }
 
+/// What a month would lose to another export of it: cost alone, since services, usage and machines have other names there, and
+/// one row may be several.
+async fn across_exports(
+    db: &mut PgConnection,
+    before: &Held,
+    after: &Held,
+    limits: &Limits,
+) -> sqlx::Result<Option<Loss>> {
+    let costs = costs(db, before, after, limits).await?;
+    Ok((!costs.is_empty()).then(|| Loss { costs, ..Loss::nothing(limits) }))
+}
+
 /// What is needed to recognize parts of one export.
 struct Context {
+    is_other_export: bool,
     files: BTreeSet<String>,
     days: BTreeSet<NaiveDate>,
     own_days: BTreeSet<NaiveDate>,
@@ -280,9 +301,11 @@ async fn replaced(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<Vec<(
                 part: None,
             };
             let own_days = row.own_days.into_iter().collect();
-            found.push((replaced, Context { files: BTreeSet::new(), days: BTreeSet::new(), own_days }));
+            let (files, days) = (BTreeSet::new(), BTreeSet::new());
+            found.push((replaced, Context { is_other_export: false, files, days, own_days }));
         }
         if let Some((scope, context)) = found.last_mut() {
+            context.is_other_export |= row.is_other_export;
             scope.deliveries.push(row.delivery_id);
             context.files.extend(row.files);
             context.days.extend(row.days);
@@ -416,6 +439,12 @@ fn percent(lost: Decimal, of: Decimal) -> String {
 }
 
 impl Loss {
+    fn nothing(limits: &Limits) -> Self {
+        let [rows, keys, services, resources] = [Lost::default(); 4];
+        let (costs, by_service) = (Vec::new(), Vec::new());
+        Self { rows, keys, services, resources, new_resources: 0, costs, by_service, limits: limits.clone() }
+    }
+
     fn measured(&self) -> [(Measure, Lost); 4] {
         [
             (Measure::Rows, self.rows),
@@ -442,7 +471,7 @@ impl Loss {
         is_other(self.keys) || (is_other(self.resources) && self.new_resources > 0)
     }
 
-    /// `99.9% of the billed cost (313,772.07 to 447.48 CAD), 75% of the rows (4,000 to 1,000)`.
+    /// `99.9% of the billed cost (313,772.07 to 447.48 CAD), 75% of the rows (3,000 of 4,000)`.
     pub(super) fn share(&self) -> String {
         let count = |n: i64| written(n.into(), 0);
         let mut parts: Vec<String> = self
@@ -465,12 +494,7 @@ impl Loss {
             .collect();
         parts.extend(self.exceeding().map(|(measure, lost)| match measure {
             Measure::Rows => {
-                format!(
-                    "{}% of the rows ({} to {})",
-                    lost.percent(),
-                    count(lost.of),
-                    count(lost.of - lost.lost)
-                )
+                format!("{}% of the rows ({} of {})", lost.percent(), count(lost.lost), count(lost.of))
             }
             Measure::Cost | Measure::Keys => {
                 format!("{} of {} kinds of usage", count(lost.lost), count(lost.of))

@@ -44,6 +44,8 @@ pub struct Question {
     pub part: Option<PartBy>,
     /// A file of its name is active already: then adding most likely counts it twice.
     pub is_again: bool,
+    /// What is active is of another export: then adding counts the month twice.
+    pub is_other_export: bool,
     /// Whether something is active that it would replace.
     pub meets_active: bool,
 }
@@ -82,6 +84,13 @@ impl std::fmt::Display for Question {
         write!(f, "{}", shortfalls.join("; "))?;
         if self.is_again {
             write!(f, ". A file of the same name is active already: adding this one may count it twice")?;
+        }
+        let is_said = self.shortfalls.iter().any(|it| matches!(it.reason, Reason::OtherExport { .. }));
+        if self.is_other_export && !is_said {
+            write!(
+                f,
+                ". What is active is another export of the same month: adding this one counts it twice"
+            )?;
         }
         match self.part {
             Some(part) => write!(f, ". It looks like another part of the same export: {}", part.reason()),
@@ -410,6 +419,7 @@ async fn question(
         shortfalls,
         part: measured.replaced.iter().find_map(|replaced| replaced.part),
         is_again: measured.is_again,
+        is_other_export: measured.is_other_export,
         meets_active: !measured.replaced.is_empty(),
     })
 }

@@ -27,6 +27,7 @@ select
     s.billing_month,
     v.delivery_id,
     mine.takes_whole as "takes_whole!",
+    other.format is distinct from mine.format as "is_other_export!",
     mine.days as own_days,
     theirs.days,
     array(select f.name from delivery_files f where f.delivery_id = v.delivery_id) as "files!"
