@@ -86,7 +86,7 @@ async fn a_month_that_was_made_smaller_is_on_the_overview_until_it_is_explained(
             page.see("2 rows = 2 charges").await;
         }
     }
-    page.see("50% of the rows (2 to 1)").await;
+    page.see("50% of the rows (1 of 2)").await;
     page.go("/imports/2").await;
     page.click("button", "Replace").await;
     page.see("A month became smaller").await;

@@ -1,5 +1,7 @@
 //! The imports pages: whom they refuse, what they do not let in, what they escape.
 
+use std::path::Path;
+
 use axum::body::{Body, Bytes};
 use axum::http::StatusCode;
 use futures_util::stream;
@@ -7,7 +9,7 @@ use gpuledger::accounts::Role;
 use sqlx::PgPool;
 
 use crate::support::app::{file_head, upload_of};
-use crate::support::{Focus, TestApp, html};
+use crate::support::{Focus, TestApp, TestLedger, html};
 
 const HOSTILE: &str = "<script>alert(1)</script>";
 
@@ -257,6 +259,25 @@ async fn a_delivery_shows_what_it_changed_and_leads_to_the_charges(db: PgPool) {
     assert_eq!(app.get("/imports/2/changes/color").await.status, StatusCode::NOT_FOUND);
     assert_eq!(app.get("/imports/2/changes/key?cost=free").await.status, StatusCode::BAD_REQUEST);
     assert_eq!(app.get("/imports/9/changes/key").await.status, StatusCode::NOT_FOUND);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn amortized_cost_beside_the_actual_one_shows_the_effective_cost_that_it_changed(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    for (name, case) in [("actual.csv", "enterprise-actual"), ("amortized.csv", "enterprise-amortized")] {
+        let path =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/exports/azure-usage").join(case);
+        ledger.deliver(name, std::fs::read_to_string(path.join("input.csv")).unwrap()).await;
+    }
+    let of_actual = html::text(&finance.get("/imports/1").await.body, "#changes");
+    assert!(of_actual.contains("Total, billed cost"), "{of_actual}");
+    let page = finance.get("/imports/2").await.body;
+    let said = html::text(&page, "#changes");
+    assert!(said.contains("Changes effective cost; billed cost is the same"), "{said}");
+    assert!(said.contains("44,286.92 2,027.42"), "{said}");
+    let links = html::attributes(&page, "#changes .ways a", "href");
+    assert!(links.iter().all(|link| link.ends_with("?cost=effective")), "{links:?}");
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

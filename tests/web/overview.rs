@@ -310,14 +310,17 @@ async fn month_that_shrank_is_named_with_its_loss_until_it_is_explained(db: PgPo
     assert_eq!((&found[0]["delivery"], &found[0]["lost_by"]), (&3.into(), &2.into()));
     let said = html::text(&finance.get("/overview").await.body, "#attention");
     let expected = "Import 2 reduced September 2026 of NeoCloud acme by 89% of the billed cost (100.00 to 11.00 USD), 90% of \
-                    the rows (10 to 1).";
+                    the rows (9 of 10).";
     assert!(said.contains(expected), "{said}");
     let page = finance.get("/imports/3").await.body;
     let said = html::text(&page, "#shrank");
-    assert!(said.contains("rows (10 to 1) since import 2."), "{said}");
+    assert!(said.contains("rows (9 of 10) since import 2."), "{said}");
     assert!(said.contains("Largest differences: GPU Cloud 100.00 to 11.00 USD."), "{said}");
     finance.submit("/imports/3", "/imports/3/explain", &[("reason", "Refunded.")]).await;
     assert!(attention(&mut finance).await.is_empty());
+    // Undone, it made nothing smaller.
+    finance.submit("/imports/3", "/imports/3/undo", &[]).await;
+    assert!(!finance.get("/imports/3").await.body.contains("became smaller"));
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

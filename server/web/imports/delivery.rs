@@ -30,7 +30,7 @@ struct Page {
     path: paths::Delivery,
     delivery: Delivery,
     effects: Vec<Effect>,
-    /// By service, billed; the largest.
+    /// By service; the largest.
     changes: Changes,
     /// What is final, and is not as it was after a decision.
     restates: Vec<Restates>,
@@ -66,9 +66,7 @@ pub async fn show(path: paths::Delivery, format: Format, layout: Layout, mut db:
         Format::Csv => return csv::answer(&format!("delivery-{}", delivery.delivery), &delivery.scopes),
     }
     let effects = report::effects(&mut db, delivery.delivery).await?;
-    let first = report::Page { first: 0, size: SHOWN_CHANGES };
-    let changes =
-        report::changes(&mut db, delivery.delivery, ChangesBy::Service, CostMetric::Billed, first).await?;
+    let changes = changes(&mut db, &delivery).await?;
     let restates = report::restates(&mut db, delivery.delivery).await?;
     let archived = report::archived(&mut db).await?;
     let kept_until = match delivery.archived_at {
@@ -87,6 +85,22 @@ pub async fn show(path: paths::Delivery, format: Format, layout: Layout, mut db:
         kept_until,
         unrecognized,
     })
+}
+
+/// Of billed cost, or of effective cost where that alone changed: amortized cost beside the actual one of a month.
+async fn changes(db: &mut PgConnection, delivery: &Delivery) -> sqlx::Result<Changes> {
+    let first = || report::Page { first: 0, size: SHOWN_CHANGES };
+    let of = async |db: &mut PgConnection, cost| {
+        report::changes(db, delivery.delivery, ChangesBy::Service, cost, first()).await
+    };
+    // The largest come first; a service that is new and costs nothing is a line, too.
+    let is_changed = |changes: &Changes| changes.lines.iter().any(|line| line.before != line.after);
+    let billed = of(&mut *db, CostMetric::Billed).await?;
+    if is_changed(&billed) {
+        return Ok(billed);
+    }
+    let effective = of(db, CostMetric::Effective).await?;
+    Ok(if is_changed(&effective) { effective } else { billed })
 }
 
 async fn unrecognized(db: &mut PgConnection, delivery: &Delivery) -> sqlx::Result<Vec<UnrecognizedUsage>> {
@@ -162,7 +176,7 @@ impl Page {
 
     fn all_changes(&self) -> [(String, String); 3] {
         ChangesBy::ALL.map(|by| {
-            let href = changes_page(&self.changes, by, CostMetric::Billed);
+            let href = changes_page(&self.changes, by, self.changes.cost);
             (format!("By {}", by.label().to_lowercase()), href)
         })
     }
