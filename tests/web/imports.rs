@@ -275,7 +275,7 @@ async fn amortized_cost_beside_the_actual_one_shows_the_effective_cost_that_it_c
     let page = finance.get("/imports/2").await.body;
     let said = html::text(&page, "#changes");
     assert!(said.contains("Changes effective cost; billed cost is the same"), "{said}");
-    assert!(said.contains("44,286.92 2,027.42"), "{said}");
+    assert!(said.contains("44,286.922,027.42−42,259.50"), "{said}");
     let links = html::attributes(&page, "#changes .ways a", "href");
     assert!(links.iter().all(|link| link.ends_with("?cost=effective")), "{links:?}");
 }
