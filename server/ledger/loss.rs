@@ -37,7 +37,7 @@ words! {
 written_as_str!(Measure);
 
 /// Of each measure, the percentage that an import may lose of what it replaces before somebody is asked.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Limits(Vec<(Measure, Decimal)>);
 
 impl Limits {
@@ -79,7 +79,7 @@ pub async fn set_limit(db: &mut PgConnection, measure: Measure, percent: Decimal
 }
 
 /// What a month of an account would lose.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Loss {
     rows: Lost,
     keys: Lost,
@@ -182,8 +182,7 @@ pub async fn measure(
         } else {
             between(&mut *db, scope.scope.month, &before, &after, &limits).await?
         };
-        let is_none = is_again || context.is_other_export;
-        scope.part = if is_none { None } else { context.part(&own_files, loss.as_ref()) };
+        scope.part = if is_again { None } else { context.part(&own_files, loss.as_ref()) };
         scope.loss = loss.filter(Loss::asks);
         measured.push(scope);
     }
@@ -244,7 +243,7 @@ async fn across_exports(
     limits: &Limits,
 ) -> sqlx::Result<Option<Loss>> {
     let costs = costs(db, before, after, limits).await?;
-    Ok((!costs.is_empty()).then(|| Loss { costs, ..Loss::nothing(limits) }))
+    Ok((!costs.is_empty()).then(|| Loss { costs, limits: limits.clone(), ..Loss::default() }))
 }
 
 /// What is needed to recognize parts of one export.
@@ -261,6 +260,9 @@ impl Context {
     }
 
     fn part(&self, own_files: &[String], loss: Option<&Loss>) -> Option<PartBy> {
+        if self.is_other_export {
+            return None;
+        }
         let is_next = |own: &String| self.files.iter().any(|file| part::is_next_by_name(own, file));
         if !own_files.is_empty() && own_files.iter().all(is_next) {
             return Some(PartBy::Name);
@@ -439,12 +441,6 @@ fn percent(lost: Decimal, of: Decimal) -> String {
 }
 
 impl Loss {
-    fn nothing(limits: &Limits) -> Self {
-        let [rows, keys, services, resources] = [Lost::default(); 4];
-        let (costs, by_service) = (Vec::new(), Vec::new());
-        Self { rows, keys, services, resources, new_resources: 0, costs, by_service, limits: limits.clone() }
-    }
-
     fn measured(&self) -> [(Measure, Lost); 4] {
         [
             (Measure::Rows, self.rows),

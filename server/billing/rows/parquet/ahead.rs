@@ -12,16 +12,15 @@ use crate::billing::rows::Broken;
 const MAX_AHEAD: usize = 16 << 20;
 
 pub(super) struct Ahead {
-    /// `None` only while it is dropped.
-    channels: Option<Channels>,
-    thread: Option<JoinHandle<()>>,
-}
-
-struct Channels {
     batches: Receiver<Result<Option<Batch>, Broken>>,
     /// Batches that were read, to be filled again.
     used: Sender<Batch>,
+    /// Dropped after the channels: their end wakes the thread, wherever it waits.
+    _thread: Joined,
 }
+
+/// A thread that is waited for where it is dropped: none outlives the rows that it is for.
+struct Joined(Option<JoinHandle<()>>);
 
 impl Ahead {
     /// With what follows the batch that is read now.
@@ -31,24 +30,20 @@ impl Ahead {
         let handed_out = now.bytes();
         let thread = thread::Builder::new().name("decoding".to_owned());
         let thread = thread.spawn(move || decode(decoder, handed_out, &sender, &returned))?;
-        Ok(Self { channels: Some(Channels { batches, used }), thread: Some(thread) })
+        Ok(Self { batches, used, _thread: Joined(Some(thread)) })
     }
 
     /// The next batch in place of one that was read; `None` behind the last.
-    pub fn next(&mut self, used: Batch) -> Result<Option<Batch>, Broken> {
-        let channels = self.channels.as_ref().ok_or_else(gone)?;
+    pub fn next(&self, used: Batch) -> Result<Option<Batch>, Broken> {
         // Nobody waits for it where the last one was decoded.
-        let _ = channels.used.send(used);
-        channels.batches.recv().unwrap_or_else(|_| Err(gone()))
+        let _ = self.used.send(used);
+        self.batches.recv().unwrap_or_else(|_| Err(gone()))
     }
 }
 
-/// No thread outlives the rows that it is for.
-impl Drop for Ahead {
+impl Drop for Joined {
     fn drop(&mut self) {
-        // Closing both channels wakes the thread, wherever it waits.
-        self.channels = None;
-        if let Some(thread) = self.thread.take() {
+        if let Some(thread) = self.0.take() {
             let _ = thread.join();
         }
     }

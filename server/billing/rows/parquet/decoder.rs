@@ -7,7 +7,7 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::ParquetMetaData;
 
 use super::batch::Batch;
-use super::leaf::{Leaf, Spare};
+use super::leaf::Leaf;
 use super::memory::{Limits, Memory};
 use super::pages::{Nested, Pages, refused};
 use super::schema::Column;
@@ -29,7 +29,6 @@ pub(super) struct Decoder {
     /// Which of them are read.
     wanted: Vec<bool>,
     leaves: Vec<Leaf>,
-    spare: Spare,
     nested: Nested,
     memory: Memory,
     /// The column that is being read.
@@ -57,7 +56,6 @@ impl Decoder {
             wanted: vec![true; columns.len()],
             columns,
             leaves,
-            spare: Spare::default(),
             metadata,
             nested: Nested::default(),
             reading: None,
@@ -182,7 +180,7 @@ impl Decoder {
             leaves.clear();
             column.node.leaves(&mut leaves);
             for leaf in &leaves {
-                self.leaves[*leaf].read(rows, &mut self.spare)?;
+                self.leaves[*leaf].read(rows)?;
             }
             for _ in 0..rows {
                 let start = batch.start();
@@ -196,7 +194,7 @@ impl Decoder {
             }
             // The column that was read last is needed last of all: it is the one to put away.
             for leaf in &leaves {
-                self.leaves[*leaf].forget(&mut self.spare);
+                self.leaves[*leaf].forget();
                 is_put_away |= self.memory.is_crowded() && self.leaves[*leaf].put_away();
             }
         }

@@ -26,13 +26,6 @@ pub(super) struct Leaf {
     value: usize,
 }
 
-/// Room for the values and levels of a column, which the next one takes over: most have as many.
-#[derive(Default)]
-pub(super) struct Spare {
-    values: Vec<Values>,
-    levels: Vec<Vec<i16>>,
-}
-
 impl Leaf {
     pub fn new(column: ColumnDescPtr) -> Self {
         Self {
@@ -75,8 +68,7 @@ impl Leaf {
     }
 
     /// Reads so many rows.
-    pub fn read(&mut self, rows: usize, spare: &mut Spare) -> Result<()> {
-        self.take_over(spare);
+    pub fn read(&mut self, rows: usize) -> Result<()> {
         if self.reader.is_none() {
             self.reader = Some(self.begin()?);
         }
@@ -113,36 +105,11 @@ impl Leaf {
         if read == rows { Ok(()) } else { Err(refused(TOO_FEW)) }
     }
 
-    fn take_over(&mut self, spare: &mut Spare) {
-        if self.is_list() {
-            return;
-        }
-        let physical = self.column.physical_type();
-        if let Some(at) = spare.values.iter().position(|values| values.physical() == physical) {
-            self.values = spare.values.swap_remove(at);
-        }
-        self.definition = spare.levels.pop().unwrap_or_default();
-        self.repetition = spare.levels.pop().unwrap_or_default();
-    }
-
     /// Lets go of the rows that were read: texts are slices of their pages, and keep these in memory.
-    pub fn forget(&mut self, spare: &mut Spare) {
+    pub fn forget(&mut self) {
+        self.values = Values::of(self.column.physical_type());
+        (self.definition, self.repetition) = (Vec::new(), Vec::new());
         (self.level, self.value) = (0, 0);
-        let values = std::mem::replace(&mut self.values, Values::of(self.column.physical_type()));
-        let levels = [std::mem::take(&mut self.definition), std::mem::take(&mut self.repetition)];
-        // Lists may have any number of values: their room does not stay.
-        if self.is_list() {
-            return;
-        }
-        if !spare.values.iter().any(|other| other.physical() == values.physical()) {
-            spare.values.push(values.emptied());
-        }
-        for mut levels in levels {
-            if spare.levels.len() < 2 {
-                levels.clear();
-                spare.levels.push(levels);
-            }
-        }
     }
 
     fn is_list(&self) -> bool {

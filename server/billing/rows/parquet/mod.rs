@@ -69,7 +69,7 @@ enum Decoding {
 impl Decoding {
     /// The next batch in place of one that was read, and where the one behind it comes from; `None` behind the last.
     fn next(self, used: Batch) -> Result<Option<(Batch, Self)>, Broken> {
-        let mut ahead = match self {
+        let ahead = match self {
             Self::Unread(mut decoder) => {
                 let next = decoder.next(used)?;
                 return Ok(next.map(|batch| (batch, Self::Begun(decoder))));

@@ -282,7 +282,7 @@ impl Pages {
         })
     }
 
-    /// Counts the decoded dictionary of this place, and goes on behind it.
+    /// Adds the decoded dictionary at `at` to what is held in memory, and continues after its page.
     fn begin_dictionary(&mut self, header: &PageHeader, at: u64) -> Result<()> {
         // A value has a byte at least: else it would be made room for values that are not there.
         if header.values > header.unpacked {

@@ -125,34 +125,6 @@ impl Values {
         }
     }
 
-    pub fn physical(&self) -> Physical {
-        match self {
-            Self::Boolean(_) => Physical::BOOLEAN,
-            Self::Int32(_) => Physical::INT32,
-            Self::Int64(_) => Physical::INT64,
-            Self::Int96(_) => Physical::INT96,
-            Self::Float(_) => Physical::FLOAT,
-            Self::Double(_) => Physical::DOUBLE,
-            Self::Bytes(_) => Physical::BYTE_ARRAY,
-            Self::Fixed(_) => Physical::FIXED_LEN_BYTE_ARRAY,
-        }
-    }
-
-    /// The room alone.
-    pub fn emptied(mut self) -> Self {
-        match &mut self {
-            Self::Boolean(values) => values.clear(),
-            Self::Int32(values) => values.clear(),
-            Self::Int64(values) => values.clear(),
-            Self::Int96(values) => values.clear(),
-            Self::Float(values) => values.clear(),
-            Self::Double(values) => values.clear(),
-            Self::Bytes(values) => values.clear(),
-            Self::Fixed(values) => values.clear(),
-        }
-        self
-    }
-
     /// Appends a value; nothing where there is none, as of a file that contradicts itself.
     pub fn write(&self, at: usize, kind: Kind, written: &mut Written, out: &mut Vec<u8>) {
         match self {
