@@ -1,6 +1,9 @@
 //! One form per account, whoever writes it: a scope must be the same whether a CUR or a FOCUS export states it. Names of
 //! providers are in [`super::provider_name`].
 
+/// The billing account of exports that name none: their providers know one account a login.
+pub(super) const UNNAMED_ACCOUNT: &str = "default";
+
 /// Appends the form of a billing account's id that every format of `provider` agrees on. `provider` is canonical.
 ///
 /// - AWS: twelve digits; zeros that a spreadsheet dropped are put back, hyphens and blanks between digits

@@ -96,6 +96,11 @@ pub trait Format: Sync {
         &[]
     }
 
+    /// The member that holds the rows, where its JSON is one object: an answer of an API.
+    fn list(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The columns that it reads, by their names: those of nested records may be met in later rows only.
     fn names(&self) -> Vec<&'static str> {
         Vec::new()
@@ -156,8 +161,10 @@ impl Mandatory {
 pub enum Accumulation {
     /// All of it: a later delivery of the same scope replaces this one.
     WholePeriod,
-    /// A part: it adds to the others and is replaced only by the same slice.
+    /// A part, named after the file: it adds to the others and is replaced only by the same slice.
     Slice,
+    /// All of it of one kind of usage, of which there are several exports: a slice of this name.
+    Kind(&'static str),
 }
 
 /// For the lists of unknown and missing columns: names, at most `most` of them, and of each as much as one reads.

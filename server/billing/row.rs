@@ -9,7 +9,7 @@ use super::Remark;
 use super::charge::Charge;
 use super::date_order::{DateColumns, DateOrder};
 use super::refusal::shown;
-use super::rows::Record;
+use super::rows::{Members, Record};
 use super::statement::Statement;
 use super::value::{self, TimeColumn};
 use crate::money::Decimal;
@@ -72,6 +72,11 @@ pub trait ReadRow {
 
     /// Takes only these costs from the rows that follow.
     fn take(&mut self, _half: Statement) {}
+
+    /// What there is to say of a file whose rows are in an object, behind the last of so many: that it is one page of several.
+    fn members(&self, _members: &Members, _rows: u64) -> Option<String> {
+        None
+    }
 
     /// Fills what the cleared `charge` has of its own: all but its key and tags. What its key follows from beside
     /// [`Self::key_columns`] it adds to [`Charge::key_cells`].

@@ -12,7 +12,7 @@ use sqlx::PgPool;
 use tokio::sync::mpsc;
 
 use crate::accelerator::Catalog;
-use crate::billing::{self, Accumulation, Columns, Format, Refusal, RefusalKind};
+use crate::billing::{self, Accumulation, Columns, Export, Format, Refusal, RefusalKind};
 use crate::period::BillingMonth;
 use crate::store;
 
@@ -269,9 +269,7 @@ impl ReadTask {
             }
             remarks.extend(lacks_columns(source, &export.columns().names));
             remarks.extend(export.remarks().iter().map(ToString::to_string));
-            if export.accumulation() == Accumulation::Slice && slice.is_none() {
-                slice = Some(slice_of(export.format().name(), &source.name));
-            }
+            slice = slice.or_else(|| slice_of(&export, &source.name));
             opened = Some((export.format(), export.columns().clone()));
             drop(export);
             let packed = hash.map(join).transpose().map_err(|error| file_error(source, error))?;
@@ -427,9 +425,19 @@ pub(super) fn is_packed(path: &Path) -> io::Result<bool> {
     Ok(matches!(start.as_slice(), [0x1f, 0x8b] | b"PK"))
 }
 
+/// The name of the slice that a file is, if it is one.
+fn slice_of(export: &Export, name: &str) -> Option<String> {
+    let format = export.format().name();
+    match export.accumulation() {
+        Accumulation::WholePeriod => None,
+        Accumulation::Slice => Some(slice_of_file(format, name)),
+        Accumulation::Kind(kind) => Some(format!("{format}/{kind}")),
+    }
+}
+
 /// The name of a slice: that of its file, however it is packed. Oracle gives every file of an export a name of its own, and
 /// files of two exports may share one, so that of another export than FOCUS is a part of the name.
-fn slice_of(format: &str, name: &str) -> String {
+fn slice_of_file(format: &str, name: &str) -> String {
     let name = super::delivery::file_name(name).to_lowercase();
     let name = name.trim_end_matches(".gz").trim_end_matches(".zip");
     let name = name.trim_end_matches(".csv");

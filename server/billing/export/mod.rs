@@ -226,10 +226,13 @@ impl Export {
         self.rows.original(&self.header)
     }
 
-    /// Columns of nested records that were met in later rows only.
+    /// Columns of nested records that were met in later rows only, and what is said of all rows.
     fn settle_columns(&mut self) {
         if let Some(met) = self.rows.met() {
             self.columns = recognize::columns(self.format, &Header::new(met));
+        }
+        if let Some(members) = self.rows.members() {
+            self.columns.notes.extend(self.reader.members(members, self.row));
         }
     }
 

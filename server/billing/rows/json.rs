@@ -1,9 +1,10 @@
-//! Objects out of a stream: one on each line, as BigQuery and others write them, or the elements of one array. Bounded
-//! memory, and no allocation per row.
+//! Objects out of a stream: one on each line, as BigQuery and others write them, or the elements of one array, which may be the
+//! member of an object. Bounded memory, and no allocation per row.
 
 use serde_json::value::RawValue;
 
 use super::Broken;
+use super::envelope::{self, Members};
 use super::paths::Paths;
 use super::record::Record;
 use super::stream::{CHUNK, Stream};
@@ -18,6 +19,10 @@ pub(in crate::billing) struct JsonRows {
     paths: Paths,
     /// Why the current line is no object.
     fault: Option<String>,
+    /// Whether a member of this name holds rows.
+    is_list: fn(&str) -> bool,
+    /// What the object that holds the rows has beside them: behind the last row, all of it.
+    members: Members,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,16 +30,42 @@ enum Shape {
     /// Each line is an object: one that is damaged is one row.
     Lines,
     /// Objects with commas between them or without, over any lines.
-    Elements { in_array: bool },
+    Elements(Inside),
+}
+
+/// What holds the objects.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Inside {
+    Nothing,
+    Array,
+    /// The array that is a member of an object.
+    Member,
+}
+
+/// What is known of the names in a file before it is read.
+#[derive(Clone, Copy)]
+pub(super) struct Names {
+    /// Whether an object at this path is one cell: a map whose names are data. Asked without punctuation.
+    pub is_map: fn(&str) -> bool,
+    /// Whether a member of this name holds rows, where the file is one object.
+    pub is_list: fn(&str) -> bool,
 }
 
 impl JsonRows {
     /// The objects of `stream` from `start` on. The columns are those of the objects that its first bytes hold: as many bytes as
     /// the first object takes, if that is no longer than a row may be.
-    pub(super) fn open(mut stream: Stream, start: usize, is_map: fn(&str) -> bool) -> Result<Self, Broken> {
+    pub(super) fn open(mut stream: Stream, start: usize, names: Names) -> Result<Self, Broken> {
         stream.peek()?;
-        let paths = Paths::new(is_map);
-        let mut rows = Self { stream, shape: Shape::Lines, next: start, end: start, paths, fault: None };
+        let mut rows = Self {
+            stream,
+            shape: Shape::Lines,
+            next: start,
+            end: start,
+            paths: Paths::new(names.is_map),
+            fault: None,
+            is_list: names.is_list,
+            members: Members::new(),
+        };
         rows.look(start);
         while rows.begins_with_a_part() && !rows.stream.is_too_long() {
             // Twice as much each time, since it is looked at from its beginning.
@@ -52,21 +83,24 @@ impl JsonRows {
     fn look(&mut self, start: usize) {
         let buffer = &self.stream.buffer[..self.stream.filled];
         let opened = start + blank(&buffer[start..]);
-        let in_array = buffer[opened..].starts_with(b"[");
-        let next = if in_array { opened + 1 } else { opened };
+        let (inside, next) = if buffer[opened..].starts_with(b"[") {
+            (Inside::Array, opened + 1)
+        } else if let Some((rows, members)) = envelope::open(&buffer[opened..], self.is_list) {
+            self.members = members;
+            (Inside::Member, opened + rows)
+        } else {
+            (Inside::Nothing, opened)
+        };
         let line = buffer[next..].split(|byte| *byte == b'\n').next().unwrap_or_default();
         let is_whole = serde_json::from_slice::<&RawValue>(line).is_ok();
-        self.shape = if is_whole && !in_array { Shape::Lines } else { Shape::Elements { in_array } };
+        let is_lines = is_whole && inside == Inside::Nothing;
+        self.shape = if is_lines { Shape::Lines } else { Shape::Elements(inside) };
         (self.next, self.end) = (next, next);
     }
 
     /// Whether there is more of the first object to come.
     fn begins_with_a_part(&self) -> bool {
-        let found = match self.shape {
-            Shape::Lines => Ok(self.line()),
-            Shape::Elements { .. } => self.element(),
-        };
-        !self.stream.at_end && matches!(found, Ok(Found::Part))
+        !self.stream.at_end && matches!(self.found(), Ok(Found::Part))
     }
 
     /// Whether the first object is longer than a row may be. Before the first row.
@@ -78,11 +112,7 @@ impl JsonRows {
     fn learn(&mut self) {
         let begin = self.next;
         loop {
-            let found = match self.shape {
-                Shape::Lines => Ok(self.line()),
-                Shape::Elements { .. } => self.element(),
-            };
-            let Ok(Found::Object { start, end }) = found else { break };
+            let Ok(Found::Object { start, end }) = self.found() else { break };
             if let Ok(object) = std::str::from_utf8(&self.stream.buffer[start..end]) {
                 // What is no object is said when it is a row.
                 let _ = self.paths.read(object);
@@ -112,6 +142,11 @@ impl JsonRows {
         self.paths.met()
     }
 
+    /// What the object that holds the rows has beside them; of what stands behind them, once there are no more.
+    pub fn members(&self) -> &Members {
+        &self.members
+    }
+
     /// The first bytes of the file, before the first row was taken.
     pub fn start(&self) -> &[u8] {
         &self.stream.buffer[..self.stream.filled.min(CHUNK)]
@@ -122,11 +157,7 @@ impl JsonRows {
         self.stream.start = self.next;
         self.fault = None;
         loop {
-            let found = match self.shape {
-                Shape::Lines => self.line(),
-                Shape::Elements { .. } => self.element()?,
-            };
-            match found {
+            match self.found()? {
                 Found::Object { start, end } => {
                     self.stream.start = start;
                     (self.next, self.end) = (end, end);
@@ -139,6 +170,11 @@ impl JsonRows {
                         return Err(Broken::TooLong { field: 0, quoted: false });
                     }
                     self.next -= self.stream.refill()?;
+                }
+                Found::Closed(members) => {
+                    self.members.extend(members);
+                    self.next = self.stream.filled;
+                    self.shape = Shape::Elements(Inside::Nothing);
                 }
                 Found::Nothing => return Ok(false),
             }
@@ -188,10 +224,19 @@ enum Found {
     },
     /// Its end is not there yet.
     Part,
+    /// The end of the list, and what its object has behind it.
+    Closed(Members),
     Nothing,
 }
 
 impl JsonRows {
+    fn found(&self) -> Result<Found, Broken> {
+        match self.shape {
+            Shape::Lines => Ok(self.line()),
+            Shape::Elements(inside) => self.element(inside),
+        }
+    }
+
     fn line(&self) -> Found {
         let Stream { buffer, filled, at_end, .. } = &self.stream;
         let start = self.next + blank(&buffer[self.next..*filled]);
@@ -203,9 +248,8 @@ impl JsonRows {
         }
     }
 
-    fn element(&self) -> Result<Found, Broken> {
+    fn element(&self, inside: Inside) -> Result<Found, Broken> {
         let Stream { buffer, filled, at_end, .. } = &self.stream;
-        let in_array = self.shape == Shape::Elements { in_array: true };
         let mut start = self.next + blank(&buffer[self.next..*filled]);
         while start < *filled && buffer[start] == b',' {
             start += 1 + blank(&buffer[start + 1..*filled]);
@@ -213,9 +257,16 @@ impl JsonRows {
         let rest = &buffer[start..*filled];
         match rest {
             [] if !at_end => Ok(Found::Part),
-            [] if in_array => Err(Broken::CutOff),
+            [] if inside != Inside::Nothing => Err(Broken::CutOff),
             [] => Ok(Found::Nothing),
-            [b']', behind @ ..] if in_array => match behind.trim_ascii_start() {
+            // All of it is read, so that all of it is kept.
+            [b']', ..] if inside == Inside::Member && !at_end => Ok(Found::Part),
+            [b']', behind @ ..] if inside == Inside::Member => match envelope::close(behind) {
+                Ok(members) => Ok(Found::Closed(members)),
+                Err(error) if error.is_eof() => Err(Broken::CutOff),
+                Err(error) => Err(Broken::Malformed(describe(&error))),
+            },
+            [b']', behind @ ..] if inside == Inside::Array => match behind.trim_ascii_start() {
                 [] if *at_end => Ok(Found::Nothing),
                 // All of it is read, so that all of it is kept.
                 [] => Ok(Found::Part),
@@ -258,14 +309,12 @@ mod tests {
 
     use super::*;
 
-    fn is_map(path: &str) -> bool {
-        path == "tags"
-    }
+    const NAMES: Names = Names { is_map: |path| path == "tags", is_list: |name| name == "records" };
 
     /// The columns, then each row: its cells, or why it is none; at last how the walk ended.
     fn walk(text: &str, expected: &[&str]) -> Vec<String> {
         let stream = Stream::new(Box::new(Cursor::new(text.as_bytes().to_vec())), Box::new(io::sink()));
-        let mut rows = JsonRows::open(stream, 0, is_map).unwrap();
+        let mut rows = JsonRows::open(stream, 0, NAMES).unwrap();
         rows.expect(expected.iter().map(|name| (*name).to_owned()).collect());
         let mut walked = vec![rows.names().join(",")];
         loop {
@@ -323,6 +372,38 @@ mod tests {
         ] {
             assert_eq!(walk(list, &[]), rows, "{list}");
         }
+    }
+
+    #[test]
+    fn an_object_with_a_list_of_rows_is_the_same_as_the_list() {
+        let rows = ["a,b.c", "1|x,]}", "2|"];
+        for text in [
+            "{\"records\": [{\"a\": 1, \"b\": {\"c\": \"x,]}\"}},{\"a\": 2}]}",
+            "\n{\n\"ok\": true, \"page\": {\"of\": 1},\n\"records\": [\n{\"a\": 1, \"b\": {\"c\": \"x,]}\"}}, {\"a\": 2}\n], \"next\": null}\n",
+        ] {
+            assert_eq!(walk(text, &[]), rows, "{text}");
+        }
+        // Of another name it is a cell.
+        assert_eq!(walk("{\"labels\": [{\"a\": 1}]}", &[]), ["labels", "[{\"a\": 1}]"]);
+        let cut = [
+            "{\"records\": [{\"a\": 1}",
+            "{\"records\": [{\"a\": 1}]",
+            "{\"records\": [{\"a\": 1}], \"next\": \"x",
+        ];
+        for text in cut {
+            assert_eq!(walk(text, &[]).last().unwrap(), "CutOff", "{text}");
+        }
+        assert!(walk("{\"records\": [{\"a\": 1}]} {}", &[]).last().unwrap().starts_with("Malformed"));
+    }
+
+    #[test]
+    fn members_beside_the_rows_are_kept() {
+        let text = "{\"ok\": true, \"records\": [{\"a\": 1}], \"total\": 2}";
+        let stream = Stream::new(Box::new(Cursor::new(text.as_bytes().to_vec())), Box::new(io::sink()));
+        let mut rows = JsonRows::open(stream, 0, NAMES).unwrap();
+        while rows.advance().unwrap() {}
+        let members = rows.members().iter().map(|(name, json)| format!("{name} {}", json.get()));
+        assert_eq!(members.collect::<Vec<_>>(), ["ok true", "total 2"]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! fields, so that a format reads its cloud whatever it came in.
 
 mod csv;
+mod envelope;
 mod json;
 mod parquet;
 mod paths;
@@ -11,7 +12,7 @@ mod stream;
 use std::io::{self, Read, Write};
 
 use self::csv::CsvRows;
-use self::json::JsonRows;
+use self::json::{JsonRows, Names};
 use self::parquet::ParquetRows;
 use self::stream::Stream;
 use super::container::Content;
@@ -20,6 +21,7 @@ use super::recognize::Text;
 use super::unreadable::refuse;
 use super::{FORMATS, Format, Refusal, formula_guard, recognize, refused_files};
 
+pub(super) use self::envelope::Members;
 pub use self::parquet::ReadSeek;
 pub(super) use self::record::{MAX_FIELD, Record};
 
@@ -95,7 +97,8 @@ pub(super) fn open(content: Content, sink: Box<dyn Write + Send>) -> Result<Open
 }
 
 fn open_json(stream: Stream, mark: usize) -> Result<Opened, Refusal> {
-    let rows = JsonRows::open(stream, mark, is_map).map_err(|broken| refuse(broken, 0, None))?;
+    let rows =
+        JsonRows::open(stream, mark, Names { is_map, is_list }).map_err(|broken| refuse(broken, 0, None))?;
     let header = Header::new(rows.names().to_vec());
     if !recognize::is_near(&header) {
         refused_files::json(rows.start())?;
@@ -118,6 +121,11 @@ fn open_parquet(file: Box<dyn ReadSeek>, sink: Box<dyn Write + Send>) -> Result<
 /// Whether an object at this path, without punctuation, is one cell: a map whose names are data.
 fn is_map(path: &str) -> bool {
     FORMATS.iter().any(|format| format.maps().contains(&path))
+}
+
+/// Whether a member of this name holds rows.
+fn is_list(name: &str) -> bool {
+    FORMATS.iter().any(|format| format.list() == Some(name))
 }
 
 fn open_csv(mut rows: CsvRows) -> Result<Opened, Refusal> {
@@ -182,6 +190,12 @@ impl Rows {
     pub fn met(&self) -> Option<Vec<String>> {
         let Self::Json(rows) = self else { return None };
         Some(rows.met())
+    }
+
+    /// What the object that holds the rows has beside them, behind the last of them; `None` where no object does.
+    pub fn members(&self) -> Option<&Members> {
+        let Self::Json(rows) = self else { return None };
+        Some(rows.members()).filter(|members| !members.is_empty())
     }
 
     /// Moves to the next row; false at the end.
