@@ -31,6 +31,8 @@ pub enum Object {
         id: i64,
         name: String,
     },
+    /// A mapping, by its name.
+    Mapping(String),
     /// Nothing that has a page: the name says what it was.
     Other(&'static str),
 }
@@ -48,6 +50,7 @@ impl Object {
             Self::Person { id, email } => ("person", id.to_string(), email.clone()),
             Self::Scenario { id, name } => ("scenario", id.to_string(), name.clone()),
             Self::Catalog { id, name } => ("catalog", id.to_string(), name.clone()),
+            Self::Mapping(name) => ("mapping", name.clone(), name.clone()),
             Self::Other(name) => ("", String::new(), (*name).to_owned()),
         }
     }

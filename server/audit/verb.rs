@@ -66,6 +66,8 @@ words! {
         PricesDiscarded = "prices.discarded", "price change discarded";
         CatalogAdded = "catalog.added", "added to catalog";
         CatalogRemoved = "catalog.removed", "removed from catalog";
+        MappingSaved = "mapping.saved", "mapping saved";
+        MappingRemoved = "mapping.removed", "mapping removed";
         DeliveryUndone = "delivery.undone", "undone";
     }
 }

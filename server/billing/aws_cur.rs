@@ -9,11 +9,11 @@ use super::{Format, Guide, Mandatory};
 pub(super) struct AwsCur;
 
 impl Format for AwsCur {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "aws-cur"
     }
 
-    fn label(&self) -> &'static str {
+    fn label(&self) -> &str {
         "AWS Cost and Usage Report"
     }
 
@@ -31,8 +31,8 @@ impl Format for AwsCur {
         aws::MANDATORY
     }
 
-    fn billed_columns(&self) -> &'static [&'static [&'static str]] {
-        &[&["lineitemunblendedcost"]]
+    fn billed_columns(&self) -> Vec<Vec<&str>> {
+        vec![vec!["lineitemunblendedcost"]]
     }
 
     fn columns(&self, header: &Header) -> Columns {

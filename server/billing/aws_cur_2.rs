@@ -21,11 +21,11 @@ static MANDATORY: &[Mandatory] = &[
 ];
 
 impl Format for AwsCur2 {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "aws-cur-2"
     }
 
-    fn label(&self) -> &'static str {
+    fn label(&self) -> &str {
         "AWS CUR 2.0"
     }
 
@@ -62,8 +62,8 @@ impl Format for AwsCur2 {
         header.names().iter().all(|name| !name.contains('/'))
     }
 
-    fn billed_columns(&self) -> &'static [&'static [&'static str]] {
-        &[&["lineitemunblendedcost"]]
+    fn billed_columns(&self) -> Vec<Vec<&str>> {
+        vec![vec!["lineitemunblendedcost"]]
     }
 
     fn columns(&self, header: &Header) -> Columns {

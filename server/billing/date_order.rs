@@ -8,7 +8,7 @@ use super::Refusal;
 use super::container::Content;
 use super::header::Header;
 use super::raw_lines::PlainRows;
-use super::rows::Record;
+use super::rows::{Layout, Record};
 
 /// How a file writes dates with slashes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,9 +74,13 @@ fn number(digits: &[u8], most: usize) -> Option<u32> {
 ///
 /// # Errors
 /// Both readings of a date where nothing proves one; two dates that prove different orders.
-pub(super) fn decide(content: Content, header: &Header, dates: &DateColumns) -> Result<DateOrder, Refusal> {
+pub(super) fn decide(
+    (content, layout): (Content, Layout),
+    header: &Header,
+    dates: &DateColumns,
+) -> Result<DateOrder, Refusal> {
     let mut found = Evidence::default();
-    let mut rows = PlainRows::open(content)?;
+    let mut rows = PlainRows::open(content, |_| layout)?;
     // What cannot be read is said when the rows are.
     while matches!(rows.advance(), Ok(true)) {
         let record = rows.record();

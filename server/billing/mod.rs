@@ -25,9 +25,11 @@ mod instance_type;
 mod json;
 mod machine_cell;
 mod manifest;
+pub mod mapping;
 mod oracle;
 mod provider_name;
 mod raw_lines;
+mod read_as;
 mod recognize;
 mod refusal;
 mod refused_files;
@@ -38,6 +40,8 @@ mod spelling;
 mod statement;
 mod unreadable;
 mod value;
+
+use std::sync::{Arc, LazyLock};
 
 pub use account_id::{canonical_account, canonical_sub_account, without_profile};
 pub use charge::{Charge, ChargeCategory, ChargeKey, PricingCategory, Tags};
@@ -50,29 +54,32 @@ pub use header::{Columns, Header};
 pub use manifest::{MAX_MANIFEST, Manifest, missing_columns};
 pub use provider_name::canonical_provider;
 pub use raw_lines::PlainRows;
+pub use read_as::ReadAs;
 pub use refusal::{Refusal, RefusalKind, Rejection, Remark};
 pub use row::{Outcome, ReadRow, Row};
-pub use rows::{ReadSeek, START};
+pub use rows::{Layout, ReadSeek, START};
 pub use spelling::{normalized, normalized_key};
 pub use statement::Statement;
 
 /// Every export format that is read, the more particular first.
-pub static FORMATS: &[&dyn Format] = &[
-    &aws_cur_2::AwsCur2,
-    &aws_cur::AwsCur,
-    &google::GoogleBilling,
-    &azure::AzureUsage,
-    &oracle::OciCost,
-    &focus::Focus,
-];
+pub static FORMATS: LazyLock<Vec<Arc<dyn Format>>> = LazyLock::new(|| {
+    vec![
+        Arc::new(aws_cur_2::AwsCur2),
+        Arc::new(aws_cur::AwsCur),
+        Arc::new(google::GoogleBilling),
+        Arc::new(azure::AzureUsage),
+        Arc::new(oracle::OciCost),
+        Arc::new(focus::Focus),
+    ]
+});
 
 /// One kind of billing export.
-pub trait Format: Sync {
+pub trait Format: Send + Sync {
     /// What people type after `--as` and what the ledger stores: `aws-cur`.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
 
     /// What people read: `AWS Cost and Usage Report`.
-    fn label(&self) -> &'static str;
+    fn label(&self) -> &str;
 
     /// The exports of providers that are read by it.
     fn guides(&self) -> &'static [Guide];
@@ -83,6 +90,24 @@ pub trait Format: Sync {
     /// True for a header that holds the mandatory columns and is this format rather than a cousin.
     fn recognizes(&self, header: &Header) -> bool {
         self.mandatory().iter().all(|column| column.is_in(header))
+    }
+
+    /// How the rows of a text stand in it.
+    fn layout(&self) -> Layout {
+        Layout::default()
+    }
+
+    /// Whether it reads files as people said.
+    fn is_mapping(&self) -> bool {
+        false
+    }
+
+    /// Whether a header that it recognizes is complete.
+    ///
+    /// # Errors
+    /// What it lacks.
+    fn check(&self, _header: &Header) -> Result<(), String> {
+        Ok(())
     }
 
     /// Whether the columns are named in its manner: what lacks one of its mandatory columns is called by this name.
@@ -108,7 +133,12 @@ pub trait Format: Sync {
 
     /// The columns whose amounts add up to what a row is billed, each as [`Header::find_any`] wants it. For whoever checks the
     /// reader: in a cell that is a list, each `amount` counts.
-    fn billed_columns(&self) -> &'static [&'static [&'static str]];
+    fn billed_columns(&self) -> Vec<Vec<&str>>;
+
+    /// Whether a comma stands before decimals in these.
+    fn has_decimal_commas(&self) -> bool {
+        false
+    }
 
     /// Whether a file may state what was billed of a month or what is effective, and another one the rest
     /// ([`Export::statement`]).

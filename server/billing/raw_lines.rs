@@ -6,9 +6,9 @@ use std::io;
 
 use super::container::Content;
 use super::header::Header;
-use super::rows::{self, Opened, Record, Rows};
+use super::rows::{self, Layout, Opened, Record, Rows};
 use super::unreadable::refuse;
-use super::{Refusal, recognize};
+use super::{ReadAs, Refusal, recognize};
 
 /// A walk over the rows of an unpacked file.
 pub struct PlainRows {
@@ -18,14 +18,14 @@ pub struct PlainRows {
 }
 
 impl PlainRows {
-    /// Reads to the first row.
+    /// Reads to the first row. `layout` is asked with the first bytes of a text.
     ///
     /// # Errors
     /// A [`Refusal`] where there are no columns, or none that can be read.
-    pub fn open(content: Content) -> Result<Self, Refusal> {
-        let Opened { mut rows, header, .. } = rows::open(content, Box::new(io::sink()))?;
-        let format = recognize::format(&header, None);
-        let header = format.ok().and_then(|format| rows.expect(&header, format)).unwrap_or(header);
+    pub fn open(content: Content, layout: impl FnOnce(&[u8]) -> Layout) -> Result<Self, Refusal> {
+        let Opened { mut rows, header, .. } = rows::open(content, Box::new(io::sink()), layout)?;
+        let format = recognize::format(&header, &ReadAs::any());
+        let header = format.ok().and_then(|format| rows.expect(&header, &*format)).unwrap_or(header);
         Ok(Self { rows, header, row: 0 })
     }
 

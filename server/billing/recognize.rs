@@ -1,9 +1,11 @@
 //! What a file is: by its first bytes, then by its header.
 
+use std::sync::Arc;
+
 use super::header::{Columns, Header};
 use super::rows::{BYTE_ORDER_MARK, Broken, Record};
 use super::unreadable::refuse;
-use super::{FORMATS, Format, Mandatory, Refusal, listed, refused_files};
+use super::{FORMATS, Format, Mandatory, ReadAs, Refusal, listed, refused_files};
 
 const A_CSV: &str = "a billing export as CSV in UTF-8, as JSON or as Parquet";
 
@@ -125,8 +127,14 @@ pub(super) fn broken_header(broken: Broken) -> Refusal {
 }
 
 /// The format of a header.
-pub(super) fn format(header: &Header, named: Option<&str>) -> Result<&'static dyn Format, Refusal> {
-    let format = format_by_names(header, named)?;
+pub(super) fn format(header: &Header, read_as: &ReadAs) -> Result<Arc<dyn Format>, Refusal> {
+    let format = format_by_names(header, read_as)?;
+    if let Err(lack) = format.check(header) {
+        return Err(Refusal::new(
+            format!("a file without {lack}"),
+            "a file with them, or a mapping that fits: open the file on the mapping page",
+        ));
+    }
     let twice = format.mandatory().iter().filter_map(|column| header.find_repeated(column.keys));
     let twice = listed(twice, 20);
     if twice.is_empty() {
@@ -139,22 +147,31 @@ pub(super) fn format(header: &Header, named: Option<&str>) -> Result<&'static dy
     ))
 }
 
-fn format_by_names(header: &Header, named: Option<&str>) -> Result<&'static dyn Format, Refusal> {
-    if let Some(wanted) = named {
-        let known = listed(FORMATS.iter().map(|format| format.name()), 20);
-        let format = FORMATS.iter().find(|format| format.name() == wanted).ok_or_else(|| {
+fn format_by_names(header: &Header, read_as: &ReadAs) -> Result<Arc<dyn Format>, Refusal> {
+    if let Some(wanted) = read_as.name() {
+        let known = listed(read_as.formats().map(|format| format.name()), 20);
+        let format = read_as.formats().find(|format| format.name() == wanted).ok_or_else(|| {
             Refusal::new(format!("the unknown format \u{201c}{wanted}\u{201d}"), format!("one of {known}"))
         })?;
-        return match lacking(*format, header) {
-            missing if missing.is_empty() => Ok(*format),
-            missing => Err(lacks(*format, &missing)),
+        return match lacking(&**format, header) {
+            missing if missing.is_empty() => Ok(Arc::clone(format)),
+            missing => Err(lacks(&**format, &missing)),
         };
+    }
+    if let Some(format) = read_as.mapping(header) {
+        return Ok(Arc::clone(format));
     }
     if let Some(refusal) = refused_files::by_header(header) {
         return Err(refusal);
     }
     if let Some(format) = FORMATS.iter().find(|format| format.recognizes(header)) {
-        return Ok(*format);
+        return Ok(Arc::clone(format));
+    }
+    if let Some(format) = read_as.nearest_mapping(header) {
+        return Err(Refusal::new(
+            format!("most columns of the {}, but not the same", format.label()),
+            "the columns that it was saved for: open the file on the mapping page, and look at what changed",
+        ));
     }
     Err(match nearest(header) {
         Some((missing, format)) => lacks(format, &missing),
@@ -176,7 +193,7 @@ fn nearest(header: &Header) -> Option<(Vec<&'static Mandatory>, &'static dyn For
     FORMATS
         .iter()
         .filter(|format| format.has_its_columns(header))
-        .map(|format| (lacking(*format, header), *format))
+        .map(|format| (lacking(&**format, header), &**format))
         .filter(|(missing, format)| missing.len() * 2 < format.mandatory().len())
         .min_by_key(|(missing, _)| missing.len())
 }

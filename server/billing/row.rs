@@ -78,6 +78,11 @@ pub trait ReadRow {
         None
     }
 
+    /// What there is to say of the file behind its last row.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Fills what the cleared `charge` has of its own: all but its key and tags. What its key follows from beside
     /// [`Self::key_columns`] it adds to [`Charge::key_cells`].
     ///
@@ -230,7 +235,15 @@ impl<'a> Row<'a> {
     /// An amount of something metered. Narrower than money, since accelerator-hours multiply it; wide enough for Google's
     /// byte-seconds, of which a petabyte is 10^20 a day.
     pub(super) fn quantity(&self, column: Column) -> Result<Option<Decimal>, Problem> {
-        let quantity = self.amount(column)?;
+        self.narrow(column, self.amount(column)?)
+    }
+
+    /// A quantity that a column holds, if it is not too wide for one.
+    pub(super) fn narrow(
+        &self,
+        column: Column,
+        quantity: Option<Decimal>,
+    ) -> Result<Option<Decimal>, Problem> {
         if quantity.is_some_and(|quantity| quantity.abs() >= Decimal::new(10i128.pow(QUANTITY_DIGITS), 0)) {
             return Err(self.problem(column, "a quantity of at most 21 digits"));
         }
@@ -257,6 +270,11 @@ impl<'a> Row<'a> {
             return Err(self.problem(end, "an end that is not before the start"));
         }
         Ok(period)
+    }
+
+    /// The order in which the file writes dates with slashes, as far as it is known.
+    pub(super) fn date_order(&self) -> DateOrder {
+        self.dates
     }
 
     pub(super) fn problem(&self, column: Column, expected: impl Into<Cow<'static, str>>) -> Problem {

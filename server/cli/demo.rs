@@ -17,6 +17,7 @@ use crate::accounts::people::{self, Added};
 use crate::accounts::{Email, NewPerson, Password, Role};
 use crate::allocation::{self, Configuration};
 use crate::audit::{self, Actor, Object, Verb};
+use crate::billing::ReadAs;
 use crate::clock;
 use crate::command_output::{remark, say};
 use crate::demonstration::{CLUSTER, ClusterNews, Delivery, Demonstration, File, Happening, LEADS, What};
@@ -298,7 +299,7 @@ async fn upload(
     }
     let import = Import {
         deliveries: ledger::gather(sources, LookIn::Given),
-        as_format: None,
+        read_as: ReadAs::any(),
         labels: allocation::label_keys(&mut *session.pool.acquire().await?).await?,
         decision: None,
         reason: None,

@@ -17,6 +17,10 @@ pub struct Arguments {
     #[arg(long = "as", value_name = "FORMAT")]
     as_format: Option<String>,
 
+    /// Read every file by this mapping, saved in the browser or with `gpuledger mapping add`.
+    #[arg(long, value_name = "NAME", conflicts_with = "as_format")]
+    mapping: Option<String>,
+
     /// Replace what the months of the files hold, even where that removes some of it.
     #[arg(long, conflicts_with = "add")]
     replace: bool,
@@ -42,12 +46,24 @@ pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done>
         (_, true) => Some(Decision::Add),
         _ => None,
     };
+    let mut db = session.pool.acquire().await?;
+    let named = arguments.mapping.as_deref();
+    if let Some(name) = named {
+        let known = ledger::mappings(&mut db).await?;
+        let is_known = |it: &ledger::SavedMapping| it.mapping.name == name || it.format_name() == name;
+        if !known.iter().any(is_known) {
+            anyhow::bail!("there is no mapping “{name}”; expected {}", names(&known));
+        }
+    }
+    let read_as = ledger::read_as(&mut db, arguments.as_format.as_deref().or(named)).await?;
+    let labels = allocation::label_keys(&mut db).await?;
+    drop(db);
     let by = session.by.name.clone();
     let now = clock::now();
     let import = Import {
         deliveries,
-        as_format: arguments.as_format.as_deref(),
-        labels: allocation::label_keys(&mut *session.pool.acquire().await?).await?,
+        read_as,
+        labels,
         decision,
         reason: arguments.reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty()),
         when_unsure: WhenUnsure::Discard,
@@ -71,6 +87,12 @@ pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done>
         reports.iter().try_for_each(print)?;
     }
     Ok(outcome(&reports))
+}
+
+/// The mappings that there are, for a message.
+fn names(known: &[ledger::SavedMapping]) -> String {
+    let names: Vec<&str> = known.iter().map(|it| it.mapping.name.as_str()).collect();
+    if names.is_empty() { "one that was saved; there is none yet".to_owned() } else { names.join(", ") }
 }
 
 fn outcome(reports: &[Report]) -> Done {

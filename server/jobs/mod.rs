@@ -287,7 +287,7 @@ async fn import(
     let deliveries = ledger::gather(job.files.iter().map(Incoming::source).collect(), LookIn::Given);
     let import = Import {
         deliveries,
-        as_format: None,
+        read_as: ledger::read_as(&mut *db, None).await?,
         labels: allocation::label_keys(&mut *db).await?,
         decision: job.decision,
         // Only months of our own clusters come with a decision, and what changed them is in the asset register.

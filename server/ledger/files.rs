@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::sync::{Arc, Mutex};
 
-use crate::billing::{self, Learned, ReadSeek, Refusal};
+use crate::billing::{self, Learned, ReadAs, ReadSeek, Refusal};
 
 use super::load::{Failure, LoadError, ended, file_error, refused};
 use super::loaded::{Kept, LoadedFile, Source};
@@ -17,7 +17,7 @@ use super::reading::Sink;
 pub(super) struct Files<'a> {
     pub originals: &'a Originals,
     pub sources: &'a [Source],
-    pub as_format: Option<&'a str>,
+    pub read_as: &'a ReadAs,
     pub progress: &'a Progress,
     /// What the files before the next one say of rows in all of them.
     pub learned: Option<Learned>,
@@ -30,8 +30,8 @@ impl Files<'_> {
         file_no: usize,
         sink: Box<dyn io::Write + Send>,
     ) -> Result<billing::Export, LoadError> {
-        let Self { originals, sources, as_format, progress, .. } = *self;
-        let mut export = open(originals, &sources[file_no], as_format, progress.clone(), sink)?;
+        let Self { originals, sources, read_as, progress, .. } = *self;
+        let mut export = open(originals, &sources[file_no], read_as, progress.clone(), sink)?;
         export.stand_beside(others(originals, sources, file_no, progress), self.learned.take());
         Ok(export)
     }
@@ -88,21 +88,21 @@ impl Unfinished {
 pub(super) fn open_quietly(
     originals: &Originals,
     source: &Source,
-    as_format: Option<&str>,
+    read_as: &ReadAs,
     progress: &Progress,
 ) -> Result<billing::Export, LoadError> {
-    open(originals, source, as_format, progress.uncounted(), Box::new(io::sink()))
+    open(originals, source, read_as, progress.uncounted(), Box::new(io::sink()))
 }
 
 fn open(
     originals: &Originals,
     source: &Source,
-    as_format: Option<&str>,
+    read_as: &ReadAs,
     progress: Progress,
     sink: Box<dyn io::Write + Send>,
 ) -> Result<billing::Export, LoadError> {
     let content = content(originals, source).map_err(|error| file_error(source, error))?;
-    let opened = billing::open_with_sink(&source.name, Counted::new(content, progress), as_format, sink);
+    let opened = billing::open_with_sink(&source.name, Counted::new(content, progress), read_as, sink);
     let mut export = opened.map_err(|refusal| refused(source, refusal))?;
     export.take(source.half);
     Ok(export)

@@ -9,6 +9,8 @@ use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
+use crate::billing::ReadAs;
+
 use super::decision::Decision;
 use super::delivery::{self, Ended};
 use super::group_files::Bundle;
@@ -28,7 +30,8 @@ use super::settle::{Shared, settle};
 pub struct Import<'a> {
     /// One entry a delivery.
     pub deliveries: Vec<Bundle>,
-    pub as_format: Option<&'a str>,
+    /// What its files may be.
+    pub read_as: ReadAs,
     /// Tags by which rules decide whose a charge is, as they are compared.
     pub labels: Vec<String>,
     pub decision: Option<Decision>,
@@ -46,7 +49,7 @@ pub struct Import<'a> {
 impl Import<'_> {
     /// How its files are looked through before they are loaded.
     pub(super) fn looking<'a>(&'a self, originals: &'a Originals) -> Looking<'a> {
-        Looking { originals, as_format: self.as_format, progress: &self.progress }
+        Looking { originals, read_as: &self.read_as, progress: &self.progress }
     }
 }
 
@@ -201,7 +204,7 @@ pub(super) async fn load_under(
     let load = Load {
         delivery_id,
         sources,
-        as_format: import.as_format,
+        read_as: &import.read_as,
         labels: &import.labels,
         progress: import.progress.clone(),
     };

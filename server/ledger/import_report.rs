@@ -34,7 +34,7 @@ words! {
 #[derive(Debug, Serialize)]
 pub struct Report {
     pub files: Vec<ReportFile>,
-    pub format: Option<&'static str>,
+    pub format: Option<String>,
     pub delivery: Option<i64>,
     pub status: Status,
     pub scopes: Vec<ReportScope>,
@@ -122,7 +122,7 @@ impl Report {
                 .iter()
                 .map(|file| ReportFile { file: file.name.clone(), sha256: Some(file.sha256) })
                 .collect(),
-            format: Some(loaded.format.name()),
+            format: Some(loaded.format.name().to_owned()),
             delivery: Some(delivery_id),
             status: Status::Loaded,
             scopes: reading

@@ -191,7 +191,7 @@ mod tests {
 
     /// What a row becomes, in one way and in the other.
     fn same(file: &[u8]) -> Result<usize, TestCaseError> {
-        let open = || billing::open("bill.csv", Cursor::new(file.to_vec()), None).unwrap();
+        let open = || billing::open("bill.csv", Cursor::new(file.to_vec()), &billing::ReadAs::any()).unwrap();
         let (mut whole, mut short) = (open(), open());
         let noisy = || NoisyTags::exactly(vec!["Name".to_owned()]);
         let (mut keyer, mut keyer_of_new) =

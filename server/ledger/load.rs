@@ -12,7 +12,7 @@ use sqlx::PgPool;
 use tokio::sync::mpsc;
 
 use crate::accelerator::Catalog;
-use crate::billing::{self, Accumulation, Columns, Export, Format, Refusal, RefusalKind};
+use crate::billing::{self, Accumulation, Columns, Export, Format, ReadAs, Refusal, RefusalKind};
 use crate::period::BillingMonth;
 use crate::store;
 
@@ -96,7 +96,7 @@ fn is_full(error: &io::Error) -> bool {
 pub struct Load<'a> {
     pub delivery_id: i64,
     pub sources: &'a [Source],
-    pub as_format: Option<&'a str>,
+    pub read_as: &'a ReadAs,
     /// Tags that are kept in the key however many values they have.
     pub labels: &'a [String],
     pub progress: Progress,
@@ -138,7 +138,7 @@ async fn load_once(
         originals: originals.clone(),
         delivery_id,
         sources: load.sources.to_vec(),
-        as_format: load.as_format.map(str::to_owned),
+        read_as: load.read_as.clone(),
         noisy_tags: census.noisy_tags,
         progress: load.progress.clone(),
         catalog: catalog(&mut *pool.acquire().await?).await?,
@@ -238,7 +238,7 @@ struct ReadTask {
     originals: Originals,
     delivery_id: i64,
     sources: Vec<Source>,
-    as_format: Option<String>,
+    read_as: ReadAs,
     noisy_tags: Vec<String>,
     progress: Progress,
     catalog: Arc<Catalog>,
@@ -250,13 +250,13 @@ impl ReadTask {
         let mut reader =
             reader(sink, self.delivery_id, Keyer::new(self.catalog, noisy_tags), known, &self.progress)?;
         let mut files = Vec::new();
-        let mut opened: Option<(&'static dyn Format, Columns)> = None;
+        let mut opened: Option<(Arc<dyn Format>, Columns)> = None;
         let mut slice = None;
         let mut remarks = Vec::new();
         let mut reading = Files {
             originals: &self.originals,
             sources: &self.sources,
-            as_format: self.as_format.as_deref(),
+            read_as: &self.read_as,
             progress: &self.progress,
             learned: None,
         };
@@ -270,7 +270,7 @@ impl ReadTask {
             remarks.extend(lacks_columns(source, &export.columns().names));
             remarks.extend(export.remarks().iter().map(ToString::to_string));
             slice = slice.or_else(|| slice_of(&export, &source.name));
-            opened = Some((export.format(), export.columns().clone()));
+            opened = Some((Arc::clone(export.format()), export.columns().clone()));
             drop(export);
             let packed = hash.map(join).transpose().map_err(|error| file_error(source, error))?;
             let file = match original {
@@ -347,10 +347,10 @@ struct Census {
 impl Census {
     async fn of(originals: &Originals, load: &Load<'_>) -> Result<Self, LoadError> {
         let (originals, sources) = (originals.clone(), load.sources.to_vec());
-        let as_format = load.as_format.map(str::to_owned);
+        let read_as = load.read_as.clone();
         let (labels, progress) = (load.labels.to_vec(), load.progress.clone());
         let taken = at_low_priority("looking", move || {
-            Self::take(&originals, &sources, (as_format.as_deref(), &progress), &labels)
+            Self::take(&originals, &sources, (&read_as, &progress), &labels)
         })
         .await;
         taken.map_err(LoadError::Reading)?
@@ -359,14 +359,14 @@ impl Census {
     fn take(
         originals: &Originals,
         sources: &[Source],
-        (as_format, progress): (Option<&str>, &Progress),
+        (read_as, progress): (&ReadAs, &Progress),
         labels: &[String],
     ) -> Result<Self, LoadError> {
         let mut census = TagCensus::default();
         let mut charge = billing::Charge::default();
         let mut is_large = false;
         for source in sources {
-            let mut export = open_quietly(originals, source, as_format, progress)?;
+            let mut export = open_quietly(originals, source, read_as, progress)?;
             export.look_at_no_others();
             let mut rows = 0;
             // Whatever is wrong is said when the file is loaded.

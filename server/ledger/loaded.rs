@@ -89,7 +89,7 @@ impl Source {
 /// What was loaded under a delivery.
 pub struct Loaded {
     pub reading: Reading,
-    pub format: &'static dyn Format,
+    pub format: Arc<dyn Format>,
     pub files: Vec<LoadedFile>,
     /// How the delivery adds up: `None` states whole months, a slice is named after its file.
     pub slice: Option<String>,

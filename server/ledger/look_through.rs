@@ -6,7 +6,7 @@ use chrono::Datelike as _;
 use rustc_hash::FxHashSet;
 use twox_hash::XxHash3_128;
 
-use crate::billing::{Charge, Statement, Step};
+use crate::billing::{Charge, ReadAs, Statement, Step};
 
 use super::correction::{CORRECTED, Mark};
 use super::files;
@@ -33,14 +33,14 @@ pub(super) enum Seen {
 pub(super) struct Half {
     pub statement: Statement,
     pub scopes: BTreeSet<Scope>,
-    pub format: &'static str,
+    pub format: String,
 }
 
 /// How files are looked through.
 #[derive(Clone, Copy)]
 pub(super) struct Looking<'a> {
     pub originals: &'a Originals,
-    pub as_format: Option<&'a str>,
+    pub read_as: &'a ReadAs,
     /// Tells when it is canceled.
     pub progress: &'a Progress,
 }
@@ -48,11 +48,11 @@ pub(super) struct Looking<'a> {
 /// Answers nothing of what is canceled meanwhile, and of what states more months and accounts than can be loaded, which is
 /// refused then.
 pub(super) async fn look_through(looking: Looking<'_>, sources: &[Source]) -> Seen {
-    let Looking { originals, as_format, progress } = looking;
-    let (originals, sources, as_format) = (originals.clone(), sources.to_vec(), as_format.map(str::to_owned));
+    let Looking { originals, read_as, progress } = looking;
+    let (originals, sources, read_as) = (originals.clone(), sources.to_vec(), read_as.clone());
     let progress = progress.clone();
     let seen = at_low_priority("looking", move || {
-        see(Looking { originals: &originals, as_format: as_format.as_deref(), progress: &progress }, &sources)
+        see(Looking { originals: &originals, read_as: &read_as, progress: &progress }, &sources)
     });
     seen.await.unwrap_or(Seen::Nothing)
 }
@@ -61,18 +61,18 @@ fn see(looking: Looking<'_>, sources: &[Source]) -> Seen {
     let mut statements = BTreeSet::new();
     let mut scopes = BTreeSet::new();
     let mut corrected = BTreeSet::new();
-    let mut format = "";
+    let mut format = String::new();
     let mut charge = Charge::default();
     for source in sources {
         let Ok(mut export) =
-            files::open_quietly(looking.originals, source, looking.as_format, looking.progress)
+            files::open_quietly(looking.originals, source, looking.read_as, looking.progress)
         else {
             return Seen::Nothing;
         };
         if !export.format().states_halves() {
             return Seen::Nothing;
         }
-        format = export.format().name();
+        export.format().name().clone_into(&mut format);
         let marks = export.columns().names.iter().position(|name| name == CORRECTED);
         let mut known = KnownScopes::default();
         let mut is_known = false;

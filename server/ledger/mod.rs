@@ -32,6 +32,7 @@ mod loaded;
 mod look_through;
 mod loss;
 mod low_priority;
+mod mappings;
 mod new_keys;
 mod noise;
 mod original;
@@ -77,6 +78,9 @@ pub use invoice::{NewInvoice, enter_invoice, remove_invoice};
 pub use load::hash;
 pub use loaded::Source;
 pub use loss::{Limits, Measure, is_limit, limits, set_limit};
+pub use mappings::{
+    SavedMapping, every_mapping, mappings, read_as, read_as_of, remove_mapping, save_mapping,
+};
 pub use original::{Originals, Sha256};
 pub use orphans::{hold as hold_originals, release as release_originals, remove_orphans, remove_unfinished};
 pub use overlap::Overlap;

@@ -501,7 +501,8 @@ mod tests {
         let mut reader = Reader::new(&mut counts, 1, keyer, no_doubles(), no_sums(), Progress::default());
         for (file_no, (good, bad)) in files.iter().enumerate() {
             let text = [HEADER, &"x\n".repeat(*bad), &GOOD.repeat(*good)].concat();
-            let mut export = billing::open("bill.csv", Cursor::new(text.into_bytes()), None)?;
+            let mut export =
+                billing::open("bill.csv", Cursor::new(text.into_bytes()), &billing::ReadAs::any())?;
             reader.file(file_no as i16, &mut export, |_, _| {})?;
         }
         reader.check_rejected()?;

@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use sqlx::{Connection, PgConnection, PgPool};
 
 use crate::accelerator::Catalog;
-use crate::billing::Statement;
+use crate::billing::{ReadAs, Statement};
 use crate::money::{Currency, Decimal};
 
 use super::archive_rows::clean;
@@ -24,6 +24,7 @@ use super::load::{
 };
 use super::loaded::{Kept as KeptFile, LoadedFile, Source};
 use super::low_priority::at_low_priority;
+use super::mappings::read_as;
 use super::noise::NoisyTags;
 use super::original::{Originals, Sha256};
 use super::orphans::remove_after_failure;
@@ -146,6 +147,7 @@ impl Reload<'_> {
         let tables = if is_large { Tables::Own } else { Tables::OfMonths };
         let target = Target { pool, originals, delivery_id, tables, keeps: Keeps::Archived };
         let catalog = catalog(&mut *db).await?;
+        let read_as = read_as(&mut *db, kept.format.as_deref()).await?;
         let mut known = Known::default();
         let ((reading, brought), months) = loop {
             // Of an attempt that broke off, or that met rows twice.
@@ -155,11 +157,11 @@ impl Reload<'_> {
             sqlx::query!("update deliveries set needs_cleaning = true where delivery_id = $1", delivery_id)
                 .execute(&mut *db)
                 .await?;
-            let (files, format, noisy_tags) =
-                (kept.files.clone(), kept.format.clone(), NoisyTags::exactly(kept.noisy_tags.clone()));
+            let (files, read_as) = (kept.files.clone(), read_as.clone());
+            let noisy_tags = NoisyTags::exactly(kept.noisy_tags.clone());
             let (originals, progress) = (originals.clone(), self.progress.clone());
             let task =
-                Task { originals, delivery_id, files, format, progress, catalog: Arc::clone(&catalog) };
+                Task { originals, delivery_id, files, read_as, progress, catalog: Arc::clone(&catalog) };
             match target.write(move |sink| task.read(sink, noisy_tags, known)).await? {
                 Written::Whole(read, months) => break (read, months),
                 Written::Again(more) => known = more,
@@ -303,7 +305,7 @@ struct Task {
     originals: Originals,
     delivery_id: i64,
     files: Vec<File>,
-    format: Option<String>,
+    read_as: ReadAs,
     progress: Progress,
     catalog: Arc<Catalog>,
 }
@@ -322,7 +324,7 @@ impl Task {
         let mut files = Files {
             originals: &self.originals,
             sources: &sources,
-            as_format: self.format.as_deref(),
+            read_as: &self.read_as,
             progress: &self.progress,
             learned: None,
         };

@@ -7,7 +7,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::accelerator::Catalog;
-use crate::billing::{self, Charge, PlainRows, Refusal, Step};
+use crate::billing::{self, Charge, PlainRows, ReadAs, Refusal, Step};
 
 use super::key::Keyer;
 use super::noise::NoisyTags;
@@ -85,7 +85,7 @@ pub fn original_row(
     originals: &Originals,
     sha256: &Sha256,
     row: u64,
-    format: Option<&str>,
+    read_as: &ReadAs,
     noisy_tags: Vec<String>,
     catalog: Arc<Catalog>,
 ) -> io::Result<OriginalRow> {
@@ -102,12 +102,12 @@ pub fn original_row(
     originals.content(sha256)?.take(billing::PARQUET.len() as u64).read_to_end(&mut magic)?;
     let mut charge = Charge::default();
     let mut export = if magic == billing::PARQUET {
-        billing::open_at("the original", originals.content(sha256)?, row, format).map_err(unreadable)?
+        billing::open_at("the original", originals.content(sha256)?, row, read_as).map_err(unreadable)?
     } else {
         let (rows, first) = originals.rows_around(sha256, row)?;
         let rows = Cursor::new(rows);
         let start = originals.content(sha256)?.take(billing::START);
-        let export = billing::open_part("the original", start, rows, format, whole);
+        let export = billing::open_part("the original", start, rows, read_as, whole);
         let mut export = export.map_err(unreadable)?;
         for _ in first..row {
             export.next(&mut charge).map_err(unreadable)?;
@@ -138,9 +138,9 @@ pub struct RowsOf {
 }
 
 impl RowsOf {
-    pub fn open(originals: &Originals, sha256: &Sha256) -> io::Result<Self> {
-        let rows = PlainRows::open(billing::unpack(originals.content(sha256)?).map_err(unreadable)?)
-            .map_err(unreadable)?;
+    pub fn open(originals: &Originals, sha256: &Sha256, read_as: &ReadAs) -> io::Result<Self> {
+        let content = billing::unpack(originals.content(sha256)?).map_err(unreadable)?;
+        let rows = PlainRows::open(content, |start| read_as.layout(start)).map_err(unreadable)?;
         let header = rows.names().iter().collect();
         Ok(Self { rows, header })
     }

@@ -249,7 +249,8 @@ mod tests {
     }
 
     fn read(file: &[u8]) -> Vec<Charge> {
-        let mut export = billing::open("a-2026-01.csv", Cursor::new(file.to_vec()), None).unwrap();
+        let mut export =
+            billing::open("a-2026-01.csv", Cursor::new(file.to_vec()), &billing::ReadAs::any()).unwrap();
         assert_eq!(export.format().name(), "focus");
         let (mut charges, mut charge) = (Vec::new(), Charge::default());
         while let Some(step) = export.next(&mut charge).unwrap() {

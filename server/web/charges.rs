@@ -18,6 +18,7 @@ use super::layout::{Layout, Pages};
 use super::question::Asked;
 use super::{Access, Error, choices, filters, imports, paths, respond};
 use crate::accelerator::Catalog;
+use crate::billing::ReadAs;
 use crate::exchange;
 use crate::ledger::{self, Archived, ChargeOfRow, OriginalRow, Originals};
 use crate::money::{Currency, Decimal};
@@ -210,7 +211,8 @@ pub async fn show(path: paths::Charge, format: Format, reading: Reading<OfRow>) 
     let mut file = report::file_of(&mut db, at).await?.ok_or(Error::NotFound)?;
     // Read first: it tells the keys, by which the charges are found at once.
     let catalog = ledger::catalog(&mut db).await?;
-    let mut original = read_original(app.originals, &file, row, catalog).await;
+    let read_as = ledger::read_as(&mut db, file.format.as_deref()).await?;
+    let mut original = read_original(app.originals, &file, row, (catalog, read_as)).await;
     let keys: Vec<Uuid> = original.iter().flat_map(|it| &it.charges).map(|charge| charge.key).collect();
     let key = query.charge.or(keys.first().copied());
     let mut trace = report::trace(&mut db, at, key, &person.viewer()).await?;
@@ -263,12 +265,12 @@ async fn read_original(
     originals: Originals,
     file: &FileOfDelivery,
     row: i64,
-    catalog: Arc<Catalog>,
+    (catalog, read_as): (Arc<Catalog>, ReadAs),
 ) -> Option<OriginalRow> {
     let (sha256, row) = (file.sha256.filter(|_| !file.is_removed)?, u64::try_from(row).ok()?);
-    let (format, noisy_tags) = (file.format.clone(), file.noisy_tags.clone());
+    let noisy_tags = file.noisy_tags.clone();
     let read = tokio::task::spawn_blocking(move || {
-        ledger::original_row(&originals, &sha256, row, format.as_deref(), noisy_tags, catalog)
+        ledger::original_row(&originals, &sha256, row, &read_as, noisy_tags, catalog)
     });
     match read.await {
         Ok(Ok(original)) => Some(original),

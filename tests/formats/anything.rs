@@ -10,7 +10,7 @@ use crate::support::files::{self, gzip};
 
 /// Opens and reads to the end; what it came to does not matter, only that it came to something.
 fn survives(bytes: Vec<u8>) {
-    if let Ok(export) = billing::open("anything", Cursor::new(bytes), None) {
+    if let Ok(export) = billing::open("anything", Cursor::new(bytes), &billing::ReadAs::any()) {
         let _ = read(export);
     }
 }

@@ -325,7 +325,7 @@ fn a_lost_connection_is_a_failure_and_no_refusal() {
     for bytes in [many(100), gzip(&many(100))] {
         let breaks_at = bytes.len() as u64 / 2;
         let line = Line { bytes: Cursor::new(bytes), at_once: 64, breaks_at };
-        let result = billing::open("bill.csv", line, None).and_then(read);
+        let result = billing::open("bill.csv", line, &billing::ReadAs::any()).and_then(read);
         let refusal = result.err().unwrap();
         assert!(matches!(refusal.kind, RefusalKind::Failed(_)), "{refusal}");
         assert!(refusal.to_string().contains("connection reset"), "{refusal}");
@@ -336,7 +336,7 @@ fn a_lost_connection_is_a_failure_and_no_refusal() {
 fn short_reads_come_to_the_same() {
     for at_once in [1, 7, 63, 64, 65] {
         let line = Line { bytes: Cursor::new(many(40)), at_once, breaks_at: u64::MAX };
-        let reading = read(billing::open("bill.csv", line, None).unwrap()).unwrap();
+        let reading = read(billing::open("bill.csv", line, &billing::ReadAs::any()).unwrap()).unwrap();
         assert_eq!((reading.rows, reading.billed()), (40, read_text(many(40)).unwrap().billed()));
     }
 }
@@ -360,7 +360,8 @@ fn what_was_read_can_be_kept_and_found_again() {
     let text = csv(&[ROW, &ROW.replace("core", "\"a \"\"b\"\",\nc\""), "", "x", ROW]);
     let kept = Kept::default();
     let mut export =
-        billing::open_with_sink("bill.csv", Cursor::new(gzip(&text)), None, kept.clone()).unwrap();
+        billing::open_with_sink("bill.csv", Cursor::new(gzip(&text)), &billing::ReadAs::any(), kept.clone())
+            .unwrap();
     let mut positions = Vec::new();
     let mut charge = Charge::default();
     while export.next(&mut charge).unwrap().is_some() {
@@ -371,7 +372,8 @@ fn what_was_read_can_be_kept_and_found_again() {
         let (whole, part) = (text.clone(), text[positions[row]..].to_vec());
         let reopen = Box::new(move || billing::unpack(Cursor::new(whole.clone())));
         let (start, part) = (Cursor::new(text.clone()), Cursor::new(part));
-        let mut export = billing::open_part("bill.csv", start, part, None, reopen).unwrap();
+        let mut export =
+            billing::open_part("bill.csv", start, part, &billing::ReadAs::any(), reopen).unwrap();
         export.next(&mut Charge::default()).unwrap();
         export.original()
     };
@@ -392,14 +394,19 @@ fn a_full_disk_is_a_failure() {
             Ok(())
         }
     }
-    let refusal = billing::open_with_sink("bill.csv", Cursor::new(csv(&[ROW])), None, Full).err().unwrap();
+    let refusal =
+        billing::open_with_sink("bill.csv", Cursor::new(csv(&[ROW])), &billing::ReadAs::any(), Full)
+            .err()
+            .unwrap();
     assert_eq!(refusal.kind, RefusalKind::Failed(io::ErrorKind::StorageFull), "{refusal}");
 }
 
 #[test]
 fn a_format_can_be_named() {
     let named = |name| {
-        billing::open("bill.csv", Cursor::new(csv(&[ROW])), Some(name)).map(|export| export.format().name())
+        let read_as = billing::ReadAs::named(Some(name));
+        billing::open("bill.csv", Cursor::new(csv(&[ROW])), &read_as)
+            .map(|export| export.format().name().to_owned())
     };
     assert_eq!(named("aws-cur").unwrap(), "aws-cur");
     assert_eq!(named("aws-cur-2").unwrap(), "aws-cur-2");
@@ -422,8 +429,12 @@ fn a_format_can_be_named() {
 #[test]
 fn a_row_that_is_rejected_leaves_nothing_behind() {
     let bad = ROW.replace("2026-09-03T05", "never").replace("core", "ghost");
-    let mut export =
-        billing::open("bill.csv", Cursor::new(csv(&[&bad, &ROW.replace("core", "")])), None).unwrap();
+    let mut export = billing::open(
+        "bill.csv",
+        Cursor::new(csv(&[&bad, &ROW.replace("core", "")])),
+        &billing::ReadAs::any(),
+    )
+    .unwrap();
     let mut charge = Charge::default();
     assert!(matches!(export.next(&mut charge).unwrap(), Some(Step::Rejected(_))));
     assert_eq!(export.next(&mut charge).unwrap(), Some(Step::Charge));

@@ -167,7 +167,7 @@ impl Table {
 }
 
 pub(super) fn read_file(name: &str, content: Vec<u8>) -> Result<Reading, String> {
-    let opened = billing::open(name, Cursor::new(content), None);
+    let opened = billing::open(name, Cursor::new(content), &billing::ReadAs::any());
     opened.and_then(read).map_err(|refusal| refusal.to_string())
 }
 
@@ -231,7 +231,7 @@ fn a_cell_that_is_wrong_rejects_its_row_with_column_found_and_expected() {
         let whole = Table::of(sample);
         let rows = whole.rows.len() as u64;
         let usual = read_file("bill.csv", whole.csv()).unwrap();
-        assert_eq!((usual.format, usual.rows, usual.rejected.len()), (sample.format, rows, 0));
+        assert_eq!((usual.format.as_str(), usual.rows, usual.rejected.len()), (sample.format, rows, 0));
         for (column, text, expected) in damages(sample) {
             for (name, content) in whole.with(column, text).everywhere() {
                 let of = format!("{} in {name}, {column} is “{text}”", sample.format);
@@ -307,7 +307,7 @@ fn a_header_alone_is_a_month_without_charges() {
         ] {
             let reading = read_file(name, content).unwrap();
             assert_eq!(
-                (reading.format, reading.rows, reading.charges.len()),
+                (reading.format.as_str(), reading.rows, reading.charges.len()),
                 (sample.format, 0, 0),
                 "{name}"
             );

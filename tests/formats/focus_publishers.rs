@@ -152,7 +152,7 @@ fn nested_records_of_google_are_read_as_the_same_in_a_csv() {
             objects.into_iter().map(|object| object.into_iter().map(nested).collect()).collect();
         assert!(objects[0]["x_Project"].is_object(), "{name}");
         let text = containers::lines(&objects);
-        let export = billing::open("focus.jsonl", Cursor::new(text), None).unwrap();
+        let export = billing::open("focus.jsonl", Cursor::new(text), &billing::ReadAs::any()).unwrap();
         assert!(
             export.columns().names.iter().any(|column| column.eq_ignore_ascii_case("x_project.id")),
             "{name}"

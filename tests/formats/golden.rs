@@ -29,7 +29,7 @@ fn name(path: &std::path::Path) -> String {
 
 /// An export in words.
 fn described(path: &Path) -> String {
-    let export = match billing::open("input.csv", File::open(path).unwrap(), None) {
+    let export = match billing::open("input.csv", File::open(path).unwrap(), &billing::ReadAs::any()) {
         Ok(export) => export,
         Err(refusal) => return format!("refused: {refusal}"),
     };

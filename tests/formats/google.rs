@@ -18,7 +18,7 @@ fn month() -> String {
 }
 
 fn read_json(text: String) -> Reading {
-    read(billing::open("bill.jsonl", Cursor::new(text), None).unwrap()).unwrap()
+    read(billing::open("bill.jsonl", Cursor::new(text), &billing::ReadAs::any()).unwrap()).unwrap()
 }
 
 /// As Python prints it.
@@ -51,7 +51,7 @@ fn a_month_is_the_same_however_it_was_flattened() {
         ("flat lines", read_json(containers::lines(&objects))),
         ("a flat Parquet file", {
             let file = containers::parquet(&objects, Compression::SNAPPY);
-            read(billing::open("bill.parquet", Cursor::new(file), None).unwrap()).unwrap()
+            read(billing::open("bill.parquet", Cursor::new(file), &billing::ReadAs::any()).unwrap()).unwrap()
         }),
     ] {
         let plain = |charge: &Charge| format!("{:?}", Charge { key_cells: Vec::new(), ..charge.clone() });

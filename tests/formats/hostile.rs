@@ -43,7 +43,7 @@ impl Seek for Counted {
 fn refused_zip(zip: Vec<u8>) -> (String, u64) {
     let read = Arc::new(AtomicU64::new(0));
     let file = Counted { file: Cursor::new(zip), read: Arc::clone(&read) };
-    let refusal = billing::open("bill.zip", file, None).err().unwrap();
+    let refusal = billing::open("bill.zip", file, &billing::ReadAs::any()).err().unwrap();
     (refusal.to_string(), read.load(Ordering::Relaxed))
 }
 

@@ -16,6 +16,7 @@ mod focus_publishers;
 mod golden;
 mod google;
 mod hostile;
+mod mapped;
 mod oracle;
 mod other_peoples_files;
 mod row_sources;
@@ -25,7 +26,7 @@ mod split_costs;
 /// What a file came to.
 #[derive(Default)]
 struct Reading {
-    format: &'static str,
+    format: String,
     rows: u64,
     charges: Vec<Charge>,
     /// Of the charges, those beyond the first of a row.
@@ -33,6 +34,7 @@ struct Reading {
     rejected: Vec<Rejection>,
     skipped: Vec<&'static str>,
     remarks: Vec<String>,
+    notes: Vec<String>,
     statement: Statement,
 }
 
@@ -56,15 +58,15 @@ impl Reading {
 
 fn read_path(path: &Path) -> Result<Reading, Refusal> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    read(billing::open(&name, File::open(path).unwrap(), None)?)
+    read(billing::open(&name, File::open(path).unwrap(), &billing::ReadAs::any())?)
 }
 
 fn read_text(text: impl Into<Vec<u8>>) -> Result<Reading, Refusal> {
-    read(billing::open("bill.csv", Cursor::new(text.into()), None)?)
+    read(billing::open("bill.csv", Cursor::new(text.into()), &billing::ReadAs::any())?)
 }
 
 fn read(mut export: Export) -> Result<Reading, Refusal> {
-    let mut reading = Reading { format: export.format().name(), ..Reading::default() };
+    let mut reading = Reading { format: export.format().name().to_owned(), ..Reading::default() };
     let mut charge = Charge::default();
     while let Some(step) = export.next(&mut charge)? {
         match step {
@@ -81,6 +83,7 @@ fn read(mut export: Export) -> Result<Reading, Refusal> {
     }
     reading.rows = export.row();
     reading.statement = export.statement();
+    reading.notes.clone_from(&export.columns().notes);
     reading.remarks = export.remarks().iter().map(ToString::to_string).collect();
     let steps = reading.charges.len() + reading.rejected.len() + reading.skipped.len();
     assert_eq!(reading.rows + reading.further, steps as u64, "every row is a charge, rejected or skipped");

@@ -20,9 +20,9 @@ fn file(header: &str, row: &str) -> Vec<u8> {
     format!("{header}\n{row}\n").into_bytes()
 }
 
-fn format_of(header: &str) -> Result<&'static str, String> {
-    let opened = billing::open("bill.csv", std::io::Cursor::new(file(header, "")), None);
-    opened.map(|export| export.format().name()).map_err(|refusal| refusal.to_string())
+fn format_of(header: &str) -> Result<String, String> {
+    let opened = billing::open("bill.csv", std::io::Cursor::new(file(header, "")), &billing::ReadAs::any());
+    opened.map(|export| export.format().name().to_owned()).map_err(|refusal| refusal.to_string())
 }
 
 #[test]

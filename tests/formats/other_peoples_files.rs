@@ -188,7 +188,7 @@ fn every_file_meets_with_its_verdict() {
             (Verdict::Imports { format, rows, skipped, billed, effective, list }, Ok(reading)) => {
                 let is = |text: &str| text.parse::<Decimal>().unwrap();
                 assert_eq!(reading.rejected, [], "{name}");
-                assert_eq!((reading.format, reading.rows), (*format, *rows), "{name}");
+                assert_eq!((reading.format.as_str(), reading.rows), (*format, *rows), "{name}");
                 let read = (reading.charges.len() as u64 - reading.further, reading.skipped.len() as u64);
                 assert_eq!(read, (rows - skipped, *skipped), "{name}");
                 assert_eq!(reading.billed(), is(billed), "{name}: billed");

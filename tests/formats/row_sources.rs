@@ -30,7 +30,9 @@ fn an_export_as_json_is_the_export_as_csv() {
             ("a list", containers::list(&objects)),
             ("lines without what is null", containers::omitted(&objects)),
         ] {
-            let of_json = read(billing::open("bill.json", Cursor::new(text), None).unwrap()).unwrap();
+            let of_json =
+                read(billing::open("bill.json", Cursor::new(text), &billing::ReadAs::any()).unwrap())
+                    .unwrap();
             assert_same(&of_csv, &of_json, &format!("{} as {manner}", path.display()));
         }
         for (packed, compression) in [
@@ -39,7 +41,9 @@ fn an_export_as_json_is_the_export_as_csv() {
             ("zstd", Compression::ZSTD(ZstdLevel::default())),
         ] {
             let file = containers::parquet(&objects, compression);
-            let of_parquet = read(billing::open("bill.parquet", Cursor::new(file), None).unwrap()).unwrap();
+            let of_parquet =
+                read(billing::open("bill.parquet", Cursor::new(file), &billing::ReadAs::any()).unwrap())
+                    .unwrap();
             assert_same(&of_csv, &of_parquet, &format!("{} as Parquet, {packed}", path.display()));
         }
         tried += 1;
@@ -51,7 +55,7 @@ fn an_export_as_json_is_the_export_as_csv() {
 #[test]
 fn typed_columns_of_parquet_are_read_as_their_texts() {
     let file = typed(1000);
-    let mut export = billing::open("bill.parquet", Cursor::new(file), None).unwrap();
+    let mut export = billing::open("bill.parquet", Cursor::new(file), &billing::ReadAs::any()).unwrap();
     assert_eq!(
         export.columns().names,
         [
@@ -84,7 +88,8 @@ fn typed_columns_of_parquet_are_read_as_their_texts() {
     assert_eq!(tags, [("env", "pro\"d"), ("team", "t1")]);
     assert!(charges[2].tags.is_empty());
 
-    let mut row = billing::open_at("bill.parquet", Cursor::new(typed(1000)), 2500, None).unwrap();
+    let mut row =
+        billing::open_at("bill.parquet", Cursor::new(typed(1000)), 2500, &billing::ReadAs::any()).unwrap();
     assert_eq!(row.next(&mut charge).unwrap(), Some(billing::Step::Charge));
     assert_eq!((row.row(), charge.billed_cost), (2500, charges[2499].billed_cost));
     let original = row.original();
@@ -94,7 +99,7 @@ fn typed_columns_of_parquet_are_read_as_their_texts() {
 }
 
 fn assert_same(left: &Reading, right: &Reading, of: &str) {
-    assert_eq!((left.format, left.rows), (right.format, right.rows), "{of}");
+    assert_eq!((&left.format, left.rows), (&right.format, right.rows), "{of}");
     let plain = |charges: &[Charge]| -> Vec<Charge> {
         charges.iter().cloned().map(|charge| Charge { key_cells: Vec::new(), ..charge }).collect()
     };
@@ -229,7 +234,7 @@ fn damaged_parquet_is_refused_in_words() {
     let whole = typed(30);
     let mut refused = 0;
     let mut attempt = |file: Vec<u8>, what: String| {
-        let read = billing::open("bill.parquet", Cursor::new(file), None).and_then(read);
+        let read = billing::open("bill.parquet", Cursor::new(file), &billing::ReadAs::any()).and_then(read);
         if let Err(refusal) = read {
             assert!(!refusal.found.is_empty() && refusal.found.len() < 1000, "{what}: {refusal}");
             refused += 1;

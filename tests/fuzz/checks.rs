@@ -3,7 +3,7 @@
 use std::io::{self, Cursor, Write};
 use std::sync::{Arc, Mutex};
 
-use gpuledger::billing::{self, Charge, Export, Manifest, Refusal, Step};
+use gpuledger::billing::{self, Charge, Export, Manifest, ReadAs, Refusal, Step};
 use gpuledger::economics::file;
 use gpuledger::money::Decimal;
 use gpuledger::web::addresses;
@@ -59,8 +59,8 @@ pub fn json(bytes: &[u8]) {
 
 /// A Parquet file: read or refused, and a row opens alone as it was read among the others.
 pub fn parquet(bytes: &[u8]) {
-    let open = |row| billing::open_at("any", Cursor::new(bytes.to_vec()), row, None);
-    let mut export = match billing::open("any", Cursor::new(bytes.to_vec()), None) {
+    let open = |row| billing::open_at("any", Cursor::new(bytes.to_vec()), row, &billing::ReadAs::any());
+    let mut export = match billing::open("any", Cursor::new(bytes.to_vec()), &billing::ReadAs::any()) {
         Ok(export) => export,
         Err(refusal) => return said(&refusal),
     };
@@ -176,7 +176,7 @@ struct WalkedRow {
 fn walk(bytes: &[u8], format: Option<&str>) -> Walked {
     let kept = Kept::default();
     let mut walked = Walked { rows: Vec::new(), content: Vec::new(), end: Ok(()) };
-    match billing::open_with_sink("any", Cursor::new(bytes.to_vec()), format, kept.clone()) {
+    match billing::open_with_sink("any", Cursor::new(bytes.to_vec()), &ReadAs::named(format), kept.clone()) {
         Ok(mut export) => walked.end = walk_rows(&mut export, &kept, &mut walked.rows),
         Err(refusal) => {
             said(&refusal);
@@ -282,7 +282,13 @@ fn alone(content: &[u8], at: u64, format: Option<&str>) -> Result<Export, Refusa
     let start = content[..content.len().min(billing::START as usize)].to_vec();
     let (part, content) = (content[at as usize..].to_vec(), content.to_vec());
     let whole = move || billing::unpack(Cursor::new(content.clone()));
-    billing::open_part("a row", Cursor::new(start), Cursor::new(part), format, Box::new(whole))
+    billing::open_part(
+        "a row",
+        Cursor::new(start),
+        Cursor::new(part),
+        &ReadAs::named(format),
+        Box::new(whole),
+    )
 }
 
 fn original(content: &[u8], at: u64) -> Vec<(String, String)> {

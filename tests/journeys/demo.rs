@@ -76,7 +76,7 @@ fn bills_in_json_are_read_whatever_their_month() {
     let mut read = 0;
     for delivery in demonstration.deliveries().iter().filter(|it| it.provider == "Google Cloud") {
         for file in delivery.package().unwrap().files {
-            let export = billing::open(&file.name, Cursor::new(file.bytes), None);
+            let export = billing::open(&file.name, Cursor::new(file.bytes), &billing::ReadAs::any());
             assert!(export.is_ok(), "{:?}", export.err());
             read += 1;
         }

@@ -45,3 +45,8 @@ pub fn our_exports() -> Vec<PathBuf> {
     let formats = entries(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/exports"));
     formats.into_iter().flat_map(entries).flat_map(entries).collect()
 }
+
+/// A file of ours under `tests/fixtures`.
+pub fn fixture(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
+}

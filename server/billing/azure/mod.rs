@@ -91,11 +91,11 @@ static GUIDES: &[Guide] = &[
 ];
 
 impl Format for AzureUsage {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "azure-usage"
     }
 
-    fn label(&self) -> &'static str {
+    fn label(&self) -> &str {
         "Azure cost and usage details"
     }
 
@@ -124,8 +124,8 @@ impl Format for AzureUsage {
         columns::names()
     }
 
-    fn billed_columns(&self) -> &'static [&'static [&'static str]] {
-        &[columns::COST]
+    fn billed_columns(&self) -> Vec<Vec<&str>> {
+        vec![columns::COST.to_vec()]
     }
 
     fn columns(&self, header: &Header) -> Columns {

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io::{Read, Seek, Write};
 use std::ops::Range;
+use std::sync::Arc;
 
 pub use identity::Identity;
 
@@ -16,9 +17,9 @@ use super::date_order::{self, DateOrder, Slashed};
 use super::header::{Columns, Header};
 use super::reread::Shared;
 use super::row::{Outcome, Problem, ReadRow, Remarks, Row};
-use super::rows::{self, Broken, Opened, Rows};
+use super::rows::{self, Broken, Layout, Opened, Rows};
 use super::unreadable::refuse;
-use super::{Accumulation, Format, Refusal, Rejection, Remark, Statement, formula_guard, recognize};
+use super::{Accumulation, Format, ReadAs, Refusal, Rejection, Remark, Statement, formula_guard, recognize};
 
 /// What became of one row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,12 +34,13 @@ pub enum Step {
 /// A recognized export, read row by row.
 pub struct Export {
     file: String,
-    format: &'static dyn Format,
+    format: Arc<dyn Format>,
     accumulation: Accumulation,
     header: Header,
     columns: Columns,
     /// The column that says which rows have apostrophes before formulas.
     escaped: Option<usize>,
+    layout: Layout,
     rows: Rows,
     reader: Box<dyn ReadRow + Send>,
     /// What the reader reads keys from, and the same as runs of columns.
@@ -48,6 +50,8 @@ pub struct Export {
     dates: DateOrder,
     reopen: Reopen,
     remarks: Remarks,
+    /// Whether the columns were settled, behind the last row.
+    is_settled: bool,
     /// Whether the reader has looked at all rows, as it must before some of them.
     has_learned: bool,
     /// The other files of its import.
@@ -64,16 +68,16 @@ pub type Reopen = Box<dyn Fn() -> Result<Content, Refusal> + Send>;
 /// What the reader of one file of an import learned of the rows of all of them.
 pub struct Learned(Box<dyn Any + Send>);
 
-/// Recognizes what `input` is and walks over its rows. `name` is used in messages only; `as_format`
-/// forces a format by name.
+/// Recognizes what `input` is and walks over its rows. `name` is used in messages only; `read_as` says which
+/// formats it may be.
 ///
 /// # Errors
 /// A [`Refusal`] that says what was found instead.
-pub fn open<R>(name: &str, input: R, as_format: Option<&str>) -> Result<Export, Refusal>
+pub fn open<R>(name: &str, input: R, read_as: &ReadAs) -> Result<Export, Refusal>
 where
     R: Read + Seek + Send + 'static,
 {
-    open_with_sink(name, input, as_format, std::io::sink())
+    open_with_sink(name, input, read_as, std::io::sink())
 }
 
 /// As [`open`]; `sink` is given every unpacked byte, in order, as it is read: all of them once
@@ -81,7 +85,7 @@ where
 ///
 /// # Errors
 /// A [`Refusal`] that says what was found instead.
-pub fn open_with_sink<R, W>(name: &str, input: R, as_format: Option<&str>, sink: W) -> Result<Export, Refusal>
+pub fn open_with_sink<R, W>(name: &str, input: R, read_as: &ReadAs, sink: W) -> Result<Export, Refusal>
 where
     R: Read + Seek + Send + 'static,
     W: Write + Send + 'static,
@@ -90,8 +94,8 @@ where
     let whole = input.again();
     let reopen: Reopen = Box::new(move || container::unpack(whole.again()));
     let opened = container::unpack(input)
-        .and_then(|content| rows::open(content, Box::new(sink)))
-        .and_then(|opened| Export::begin(name, opened, as_format, reopen));
+        .and_then(|content| rows::open(content, Box::new(sink), |start| read_as.layout(start)))
+        .and_then(|opened| Export::begin(name, opened, read_as, reopen));
     opened.map_err(|refusal| refusal.of(name))
 }
 
@@ -104,18 +108,19 @@ pub fn open_part(
     name: &str,
     start: impl Read + Send + 'static,
     part: impl Read + Send + 'static,
-    as_format: Option<&str>,
+    read_as: &ReadAs,
     whole: Reopen,
 ) -> Result<Export, Refusal> {
-    let export = rows::open(Content::Text(Box::new(start)), Box::new(std::io::sink()))
-        .and_then(|opened| Export::begin(name, opened, as_format, whole))
-        .and_then(|mut export| {
-            let part = export.rows.continued(Box::new(part)).map_err(|broken| refuse(broken, 0, None))?;
-            export.rows = part.ok_or_else(|| Refusal::new("a part of a file", "the whole of it"))?;
-            // One row is opened at once, however long its file is.
-            export.has_learned = true;
-            Ok(export)
-        });
+    let export =
+        rows::open(Content::Text(Box::new(start)), Box::new(std::io::sink()), |start| read_as.layout(start))
+            .and_then(|opened| Export::begin(name, opened, read_as, whole))
+            .and_then(|mut export| {
+                let part = export.rows.continued(Box::new(part)).map_err(|broken| refuse(broken, 0, None))?;
+                export.rows = part.ok_or_else(|| Refusal::new("a part of a file", "the whole of it"))?;
+                // One row is opened at once, however long its file is.
+                export.has_learned = true;
+                Ok(export)
+            });
     export.map_err(|refusal| refusal.of(name))
 }
 
@@ -123,11 +128,11 @@ pub fn open_part(
 ///
 /// # Errors
 /// A [`Refusal`] that says what was found instead.
-pub fn open_at<R>(name: &str, input: R, row: u64, as_format: Option<&str>) -> Result<Export, Refusal>
+pub fn open_at<R>(name: &str, input: R, row: u64, read_as: &ReadAs) -> Result<Export, Refusal>
 where
     R: Read + Seek + Send + 'static,
 {
-    let export = open(name, input, as_format).and_then(|mut export| {
+    let export = open(name, input, read_as).and_then(|mut export| {
         export.rows.want(|_| true);
         export.has_learned = true;
         export.row = row.saturating_sub(1);
@@ -138,29 +143,31 @@ where
 }
 
 impl Export {
-    fn begin(file: &str, opened: Opened, as_format: Option<&str>, reopen: Reopen) -> Result<Self, Refusal> {
-        let Opened { mut rows, header, escaped } = opened;
-        let format = recognize::format(&header, as_format)?;
-        let columns = recognize::columns(format, &header);
-        let header = rows.expect(&header, format).unwrap_or(header);
+    fn begin(file: &str, opened: Opened, read_as: &ReadAs, reopen: Reopen) -> Result<Self, Refusal> {
+        let Opened { mut rows, header, escaped, layout } = opened;
+        let format = recognize::format(&header, read_as)?;
+        let columns = recognize::columns(&*format, &header);
+        let header = rows.expect(&header, &*format).unwrap_or(header);
         header.forget_asked();
         let reader = format.reader(&header);
         // Columns of tags are not looked for by their names.
         rows.want(|column| header.was_asked(column) || reader.key_columns().contains(&column));
         Ok(Self {
             file: file.to_owned(),
-            format,
             accumulation: format.accumulation(&header),
+            format,
             columns,
             key_spans: spans(reader.key_columns()),
             key_columns: reader.key_columns().to_vec(),
             reader,
             header,
             escaped,
+            layout,
             rows,
             dates: DateOrder::Undecided,
             reopen,
             remarks: Remarks::default(),
+            is_settled: false,
             has_learned: false,
             others: Vec::new(),
             row: 0,
@@ -169,8 +176,13 @@ impl Export {
         })
     }
 
-    pub fn format(&self) -> &'static dyn Format {
-        self.format
+    pub fn format(&self) -> &Arc<dyn Format> {
+        &self.format
+    }
+
+    /// How its rows stand in it, where it is a text.
+    pub fn layout(&self) -> Layout {
+        self.layout
     }
 
     pub fn accumulation(&self) -> Accumulation {
@@ -228,12 +240,16 @@ impl Export {
 
     /// Columns of nested records that were met in later rows only, and what is said of all rows.
     fn settle_columns(&mut self) {
+        if std::mem::replace(&mut self.is_settled, true) {
+            return;
+        }
         if let Some(met) = self.rows.met() {
-            self.columns = recognize::columns(self.format, &Header::new(met));
+            self.columns = recognize::columns(&*self.format, &Header::new(met));
         }
         if let Some(members) = self.rows.members() {
             self.columns.notes.extend(self.reader.members(members, self.row));
         }
+        self.columns.notes.extend(self.reader.notes());
     }
 
     /// Reads it as one file of an import, beside these. `learned` is what was learned of all of them, where it was.
@@ -303,7 +319,7 @@ impl Export {
             && self.asks_for_the_order(problem)
         {
             let content = (self.reopen)().map_err(|refusal| refusal.of(&self.file))?;
-            let decided = date_order::decide(content, &self.header, &self.reader.dates());
+            let decided = date_order::decide((content, self.layout), &self.header, &self.reader.dates());
             self.dates = decided.map_err(|refusal| refusal.of(&self.file))?;
             charge.clear();
             self.remarks.begin_row();
@@ -417,8 +433,10 @@ impl Export {
     }
 
     fn learn_from(&mut self, content: Content, look: usize) -> Result<(), Refusal> {
-        let Opened { mut rows, header, escaped } = rows::open(content, Box::new(std::io::sink()))?;
-        rows.expect(&header, self.format);
+        let layout = self.layout;
+        let Opened { mut rows, header, escaped, .. } =
+            rows::open(content, Box::new(std::io::sink()), |_| layout)?;
+        rows.expect(&header, &*self.format);
         let (asked, key) = (&self.header, self.reader.key_columns().to_vec());
         rows.want(|column| asked.was_asked(column) || key.contains(&column));
         let mut remarks = Remarks::default();
@@ -438,8 +456,9 @@ impl Export {
     }
 
     fn have_same_columns(&self) -> Result<bool, Refusal> {
+        let layout = self.layout;
         for other in &self.others {
-            let header = rows::open(other()?, Box::new(std::io::sink()))?.header;
+            let header = rows::open(other()?, Box::new(std::io::sink()), |_| layout)?.header;
             if header.names() != self.header.names() {
                 return Ok(false);
             }

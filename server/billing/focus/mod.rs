@@ -115,11 +115,11 @@ const MAPS: &[&str] = &[
 ];
 
 impl Format for Focus {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "focus"
     }
 
-    fn label(&self) -> &'static str {
+    fn label(&self) -> &str {
         "FOCUS cost and usage"
     }
 
@@ -143,8 +143,8 @@ impl Format for Focus {
         columns::names()
     }
 
-    fn billed_columns(&self) -> &'static [&'static [&'static str]] {
-        &[&["billedcost"]]
+    fn billed_columns(&self) -> Vec<Vec<&str>> {
+        vec![vec!["billedcost"]]
     }
 
     fn columns(&self, header: &Header) -> Columns {

@@ -57,11 +57,11 @@ static MANDATORY: &[Mandatory] = &[
 ];
 
 impl Format for GoogleBilling {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "gcp-billing"
     }
 
-    fn label(&self) -> &'static str {
+    fn label(&self) -> &str {
         "Google Cloud billing export"
     }
 
@@ -87,8 +87,8 @@ impl Format for GoogleBilling {
         columns::names()
     }
 
-    fn billed_columns(&self) -> &'static [&'static [&'static str]] {
-        &[&["cost"], &["credits"]]
+    fn billed_columns(&self) -> Vec<Vec<&str>> {
+        vec![vec!["cost"], vec!["credits"]]
     }
 
     fn columns(&self, header: &Header) -> Columns {

@@ -57,11 +57,11 @@ const CORRECTS: &str = "corrects an earlier row, which lineItem/backreferenceNo 
 const DEFAULT_CURRENCY: &str = "USD";
 
 impl Format for OciCost {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "oci-cost"
     }
 
-    fn label(&self) -> &'static str {
+    fn label(&self) -> &str {
         "Oracle Cloud (OCI) cost report"
     }
 
@@ -87,8 +87,8 @@ impl Format for OciCost {
         Accumulation::Slice
     }
 
-    fn billed_columns(&self) -> &'static [&'static [&'static str]] {
-        &[&["costmycost"]]
+    fn billed_columns(&self) -> Vec<Vec<&str>> {
+        vec![vec!["costmycost"]]
     }
 
     fn columns(&self, header: &Header) -> Columns {

@@ -1,7 +1,7 @@
 //! CSV records out of a stream: RFC 4180 quotes, CRLF, embedded newlines; bounded memory, and no
 //! allocation per row.
 //!
-//! Sixty-four bytes at a time are turned into a bit mask of commas, quotes and newlines; the walk over
+//! Sixty-four bytes at a time are turned into a bit mask of separators, quotes and newlines; the walk over
 //! its bits is all the work there is per field. Only the fields that a format asks for are ever read.
 
 use super::Broken;
@@ -14,6 +14,8 @@ const BLOCK: usize = 64;
 /// A walk over the records of a stream of bytes.
 pub(in crate::billing) struct CsvRows {
     stream: Stream,
+    /// Between fields.
+    separator: u8,
     /// Start of the next record in the stream's buffer.
     next: usize,
     /// Structural bytes of the current block that were not yet looked at, and where the block begins.
@@ -27,8 +29,14 @@ pub(in crate::billing) struct CsvRows {
 
 impl CsvRows {
     /// The records of `stream` from `start` on, where its byte order mark ends.
-    pub(super) fn new(stream: Stream, start: usize) -> Self {
-        Self { stream, next: start, bits: 0, block: 0, scanned: start, ends: Vec::with_capacity(256) }
+    pub(super) fn new(stream: Stream, start: usize, separator: u8) -> Self {
+        let ends = Vec::with_capacity(256);
+        Self { stream, separator, next: start, bits: 0, block: 0, scanned: start, ends }
+    }
+
+    /// The same, of other bytes.
+    pub(super) fn continued(self, stream: Stream) -> Self {
+        Self::new(stream, 0, self.separator)
     }
 
     /// Moves to the next record; false at the end.
@@ -40,7 +48,8 @@ impl CsvRows {
         let mut inside = false;
         loop {
             // Locals, so that the loop runs in registers.
-            let (mut bits, block, start) = (self.bits, self.block, self.stream.start);
+            let (mut bits, block, start, separator) =
+                (self.bits, self.block, self.stream.start, self.separator);
             let buffer = self.stream.buffer.as_slice();
             let mut ended = None;
             while bits != 0 {
@@ -56,8 +65,8 @@ impl CsvRows {
                         inside ^= opened_by_quote;
                     }
                 } else if inside {
-                    // Commas and newlines within quotes are text.
-                } else if byte == b',' {
+                    // Separators and newlines within quotes are text.
+                } else if byte == separator {
                     self.ends.push((at - start) as u32);
                     field_start = at + 1;
                     opened_by_quote = false;
@@ -104,7 +113,7 @@ impl CsvRows {
     fn scan(&mut self, length: usize) {
         let mut block = [0u8; BLOCK];
         block[..length].copy_from_slice(&self.stream.buffer[self.scanned..self.scanned + length]);
-        self.bits = structural(&block);
+        self.bits = structural(&block, self.separator);
         self.block = self.scanned;
         self.scanned += length;
     }
@@ -166,12 +175,12 @@ impl CsvRows {
 /// As a factor it gathers the low bits of eight bytes in the highest byte.
 const GATHER: u64 = 0x0102_0408_1020_4080;
 
-/// Bit i is set where byte i is a comma, a quote or a newline.
+/// Bit i is set where byte i is a separator, a quote or a newline.
 #[inline]
-fn structural(block: &[u8; BLOCK]) -> u64 {
+fn structural(block: &[u8; BLOCK], separator: u8) -> u64 {
     let mut hits = [0u8; BLOCK];
     for (hit, byte) in hits.iter_mut().zip(block) {
-        *hit = u8::from(*byte == b',') | u8::from(*byte == b'"') | u8::from(*byte == b'\n');
+        *hit = u8::from(*byte == separator) | u8::from(*byte == b'"') | u8::from(*byte == b'\n');
     }
     let mut mask = 0;
     for (i, eight) in hits.as_chunks::<8>().0.iter().enumerate() {

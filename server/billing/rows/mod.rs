@@ -80,10 +80,30 @@ pub(super) struct Opened {
     pub header: Header,
     /// The column that says which rows have apostrophes before formulas.
     pub escaped: Option<usize>,
+    pub layout: Layout,
 }
 
-/// Reads to the first row.
-pub(super) fn open(content: Content, sink: Box<dyn Write + Send>) -> Result<Opened, Refusal> {
+/// How the rows of a text stand in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Between the fields of a line.
+    pub separator: u8,
+    /// Which line names the columns, from 1; the first that is not blank where nothing is said.
+    pub header_row: Option<u32>,
+}
+
+impl Default for Layout {
+    fn default() -> Self {
+        Self { separator: b',', header_row: None }
+    }
+}
+
+/// Reads to the first row. `layout` is asked with the first bytes of a text.
+pub(super) fn open(
+    content: Content,
+    sink: Box<dyn Write + Send>,
+    layout: impl FnOnce(&[u8]) -> Layout,
+) -> Result<Opened, Refusal> {
     let content = match content {
         Content::Text(content) => content,
         Content::Parquet(file) => return open_parquet(file, sink),
@@ -91,7 +111,10 @@ pub(super) fn open(content: Content, sink: Box<dyn Write + Send>) -> Result<Open
     let mut stream = Stream::new(content, sink);
     let start = stream.peek().map_err(|broken| refuse(broken, 0, None))?;
     match recognize::text(start)? {
-        Text::Csv { mark } => open_csv(CsvRows::new(stream, mark)),
+        Text::Csv { mark } => {
+            let layout = layout(start);
+            open_csv(CsvRows::new(stream, mark, layout.separator), layout)
+        }
         Text::Json { mark } => open_json(stream, mark),
     }
 }
@@ -108,14 +131,15 @@ fn open_json(stream: Stream, mark: usize) -> Result<Opened, Refusal> {
         return Err(Refusal { column: None, ..refuse(too_long, 1, None) });
     }
     recognize::check_names(header.names())?;
-    Ok(Opened { rows: Rows::Json(Box::new(rows)), header, escaped: None })
+    Ok(Opened { rows: Rows::Json(Box::new(rows)), header, escaped: None, layout: Layout::default() })
 }
 
 fn open_parquet(file: Box<dyn ReadSeek>, sink: Box<dyn Write + Send>) -> Result<Opened, Refusal> {
     let rows = ParquetRows::open(file, sink).map_err(|broken| refuse(broken, 0, None))?;
     let names: Vec<String> = rows.names().iter().map(|name| name.trim().replace('\0', "\u{fffd}")).collect();
     recognize::check_names(&names)?;
-    Ok(Opened { rows: Rows::Parquet(Box::new(rows)), header: Header::new(names), escaped: None })
+    let (rows, header) = (Rows::Parquet(Box::new(rows)), Header::new(names));
+    Ok(Opened { rows, header, escaped: None, layout: Layout::default() })
 }
 
 /// Whether an object at this path, without punctuation, is one cell: a map whose names are data.
@@ -128,13 +152,15 @@ fn is_list(name: &str) -> bool {
     FORMATS.iter().any(|format| format.list() == Some(name))
 }
 
-fn open_csv(mut rows: CsvRows) -> Result<Opened, Refusal> {
+fn open_csv(mut rows: CsvRows, layout: Layout) -> Result<Opened, Refusal> {
+    let mut line = 0;
     loop {
         let more = rows.advance().map_err(recognize::broken_header)?;
         if !more {
             return Err(recognize::without_header());
         }
-        if !rows.record().is_blank() {
+        line += 1;
+        if layout.header_row.map_or(!rows.record().is_blank(), |row| row == line) {
             break;
         }
     }
@@ -145,7 +171,7 @@ fn open_csv(mut rows: CsvRows) -> Result<Opened, Refusal> {
         rows.unescape();
     }
     let header = recognize::header(&rows.record())?;
-    Ok(Opened { rows: Rows::Csv(rows), header, escaped })
+    Ok(Opened { rows: Rows::Csv(rows), header, escaped, layout })
 }
 
 impl Rows {
@@ -153,7 +179,7 @@ impl Rows {
     pub fn continued(self, part: Box<dyn Read + Send>) -> Result<Option<Self>, Broken> {
         let stream = Stream::new(part, Box::new(io::sink()));
         Ok(match self {
-            Self::Csv(_) => Some(Self::Csv(CsvRows::new(stream, 0))),
+            Self::Csv(rows) => Some(Self::Csv(rows.continued(stream))),
             Self::Json(rows) => Some(Self::Json(Box::new(rows.continued(stream)?))),
             Self::Parquet(_) => None,
         })

@@ -1,20 +1,30 @@
 //! What the rows of a file are billed, read as plain CSV, JSON or Parquet by a reader that shares no code with
-//! [`crate::billing`].
+//! [`crate::billing`]: what it is told are names and separators.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Seek};
+use std::sync::Arc;
 
 use serde_json::StreamDeserializer;
 use serde_json::de::IoRead;
 use serde_json::value::RawValue;
 
 use super::parquet_costs;
+use crate::billing::{Export, Layout};
 use crate::money::Decimal;
 
-/// The columns of a file whose amounts add up to what a row is billed, each under several names, in letters and digits only: the
-/// first of these that a file has.
-#[derive(Clone, Copy)]
-pub(super) struct CostColumns(pub &'static [&'static [&'static str]]);
+/// The columns of a file whose amounts add up to what a row is billed.
+#[derive(Clone)]
+pub(super) struct CostColumns(Arc<Columns>);
+
+struct Columns {
+    /// Each under several names, in letters and digits only: the first of these that a file has.
+    names: Vec<Vec<String>>,
+    /// How lines and amounts are written, where people said so: brackets may stand for a minus.
+    of_mapping: Option<(Layout, bool)>,
+    /// The member of an object that holds the rows.
+    list: Option<&'static str>,
+}
 
 /// Those columns of a file, row by row.
 pub(super) struct Costs<R: Read> {
@@ -26,6 +36,8 @@ enum Rows<R: Read> {
     Csv(Table<R>),
     /// An object on each line.
     Lines(io::Lines<BufReader<R>>),
+    /// The objects of an answer of an API, which is one page.
+    Answer(std::vec::IntoIter<Object>),
     /// Objects one after the other.
     Elements(Box<StreamDeserializer<'static, IoRead<Elements<BufReader<R>>>, Object>>),
     Parquet(parquet_costs::Columns),
@@ -47,12 +59,16 @@ impl<R: Read + Seek + Send + 'static> Costs<R> {
         content.by_ref().take(4).read_to_end(&mut magic)?;
         content.rewind()?;
         if magic == b"PAR1" {
-            let rows = Rows::Parquet(parquet_costs::Columns::open(content, columns)?);
+            let rows = Rows::Parquet(parquet_costs::Columns::open(content, &columns)?);
             return Ok(Self { columns, rows });
         }
         let mut content = BufReader::with_capacity(1 << 20, content);
         if content.fill_buf()?.starts_with(b"\xef\xbb\xbf") {
             content.consume(3);
+        }
+        if columns.0.list.is_some() && content.fill_buf()?.trim_ascii_start().starts_with(b"{") {
+            let rows = Rows::Answer(columns.rows_of_answer(content)?);
+            return Ok(Self { columns, rows });
         }
         let start = content.fill_buf()?.trim_ascii_start();
         let line = start.split(|byte| *byte == b'\n').next().unwrap_or_default();
@@ -62,7 +78,7 @@ impl<R: Read + Seek + Send + 'static> Costs<R> {
                 let elements = serde_json::Deserializer::from_reader(Elements::of(content));
                 Rows::Elements(Box::new(elements.into_iter()))
             }
-            _ => Rows::Csv(Table::open(content, columns)?),
+            _ => Rows::Csv(Table::open(content, &columns)?),
         };
         Ok(Self { columns, rows })
     }
@@ -81,22 +97,30 @@ impl<R: Read + Seek + Send + 'static> Costs<R> {
                 };
                 // A line that is no object is a rejected row.
                 let object = serde_json::from_str(&line);
-                Some(object.map_or_else(|_| vec![line.clone()], |object| self.columns.of(&object)))
+                Some(object.map_or_else(|_| vec![line.clone()], |object| self.columns.cells(&object)))
             }
-            Rows::Elements(elements) => elements.next().transpose()?.map(|object| self.columns.of(&object)),
+            Rows::Answer(objects) => objects.next().map(|object| self.columns.cells(&object)),
+            Rows::Elements(elements) => {
+                elements.next().transpose()?.map(|object| self.columns.cells(&object))
+            }
             Rows::Parquet(columns) => columns.next()?,
         };
-        Ok(cells.map(|cells| Cost { cells, columns: self.columns }))
+        Ok(cells.map(|cells| Cost { cells, columns: self.columns.clone() }))
     }
 }
 
 impl<R: Read> Table<R> {
-    fn open(content: BufReader<R>, columns: CostColumns) -> io::Result<Self> {
+    fn open(mut content: BufReader<R>, columns: &CostColumns) -> io::Result<Self> {
+        let layout = columns.0.of_mapping.map_or_else(Layout::default, |(layout, _)| layout);
+        for _ in 1..layout.header_row.unwrap_or(1) {
+            content.skip_until(b'\n')?;
+        }
         // A carriage return alone ends no row, as for whoever imports.
         let mut reader = csv::ReaderBuilder::new()
             .flexible(true)
             .has_headers(false)
             .terminator(csv::Terminator::Any(b'\n'))
+            .delimiter(layout.separator)
             .from_reader(content);
         let mut record = csv::ByteRecord::new();
         let is_empty = !reader.read_byte_record(&mut record)?;
@@ -170,22 +194,41 @@ impl<R: Read> Read for Elements<R> {
 }
 
 impl CostColumns {
+    /// Those of the format of an export.
+    pub fn of(export: &Export) -> Self {
+        let format = export.format();
+        let names = format
+            .billed_columns()
+            .into_iter()
+            .map(|names| names.into_iter().map(|name| letters(name.as_bytes())).collect());
+        let of_mapping = format.is_mapping().then(|| (export.layout(), format.has_decimal_commas()));
+        Self(Arc::new(Columns { names: names.collect(), of_mapping, list: format.list() }))
+    }
+
+    /// The rows of an object that has them in a list.
+    fn rows_of_answer(&self, content: impl Read) -> io::Result<std::vec::IntoIter<Object>> {
+        let members: Object = serde_json::from_reader(content)?;
+        let list = self.0.list.and_then(|name| members.get(name)).map_or("[]", |list| list.get());
+        Ok(serde_json::from_str::<Vec<Object>>(list)?.into_iter())
+    }
+
     /// Where they are among names.
-    pub fn places(self, names: &[&[u8]]) -> Vec<usize> {
+    pub fn places(&self, names: &[&[u8]]) -> Vec<usize> {
         let names: Vec<String> = names.iter().map(|name| letters(name)).collect();
-        let place = |keys: &&[&str]| keys.iter().find_map(|key| names.iter().position(|name| name == key));
-        self.0.iter().filter_map(place).collect()
+        let place =
+            |keys: &Vec<String>| keys.iter().find_map(|key| names.iter().position(|name| name == key));
+        self.0.names.iter().filter_map(place).collect()
     }
 
     /// What an object holds where it says what was billed.
-    fn of(self, object: &Object) -> Vec<String> {
+    fn cells(&self, object: &Object) -> Vec<String> {
         let (names, values): (Vec<&[u8]>, Vec<&str>) =
             object.iter().map(|(name, value)| (name.as_bytes(), value.get())).unzip();
         let text = |at: usize| serde_json::from_str(values[at]).unwrap_or_else(|_| values[at].to_owned());
         self.places(&names).into_iter().map(text).collect()
     }
 
-    fn is_name(self, cell: &str) -> bool {
+    fn is_name(&self, cell: &str) -> bool {
         !self.places(&[cell.as_bytes()]).is_empty()
     }
 }
@@ -210,9 +253,10 @@ impl Cost {
     pub fn amount(&self) -> io::Result<Decimal> {
         let mut sum = Decimal::ZERO;
         for cell in self.cells.iter().filter(|cell| !self.columns.is_name(cell)) {
-            let amount = match cell.trim_start().as_bytes() {
-                [b'[' | b'{', ..] => amounts_in(cell)?,
-                _ => amount(cell.as_bytes())?,
+            let amount = match (self.columns.0.of_mapping, cell.trim_start().as_bytes()) {
+                (Some((_, has_decimal_commas)), _) => entered(cell, has_decimal_commas)?,
+                (None, [b'[' | b'{', ..]) => amounts_in(cell)?,
+                (None, _) => amount(cell.as_bytes())?,
             };
             sum = sum.checked_add(amount).map_err(io::Error::other)?;
         }
@@ -247,9 +291,35 @@ fn amount(cell: &[u8]) -> io::Result<Decimal> {
         .map_err(|_| io::Error::other(format!("no amount: {}", String::from_utf8_lossy(cell))))
 }
 
+/// An amount as people write it: a minus before or behind it, or brackets around it.
+fn entered(cell: &str, has_decimal_commas: bool) -> io::Result<Decimal> {
+    let (mark, is_negative) = (if has_decimal_commas { ',' } else { '.' }, cell.contains(['(', '-', '−']));
+    let digits = cell.chars().filter(|c| c.is_ascii_digit() || *c == mark);
+    let plain: String = digits.map(|c| if c == mark { '.' } else { c }).collect();
+    if plain.is_empty() {
+        return Ok(Decimal::ZERO);
+    }
+    let value =
+        Decimal::parse(plain.as_bytes()).map_err(|_| io::Error::other(format!("no amount: {cell}")))?;
+    Ok(if is_negative { -value } else { value })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn amounts_are_read_as_a_mapping_says() {
+        for (cell, has_decimal_commas, expected) in [
+            ("1.234,50 €", true, "1234.50"),
+            ("($ 1,234.50)", false, "-1234.50"),
+            ("5,00-", true, "-5.00"),
+            ("EUR 7", false, "7"),
+            ("", false, "0"),
+        ] {
+            assert_eq!(entered(cell, has_decimal_commas).unwrap(), expected.parse().unwrap(), "{cell}");
+        }
+    }
 
     #[test]
     fn amounts_of_a_list_add_up_whoever_wrote_it() {

@@ -21,7 +21,7 @@ use crate::ledger::files::Files;
 use crate::ledger::key::Keyer;
 use crate::ledger::loaded::Kept;
 use crate::ledger::noise::NoisyTags;
-use crate::ledger::{Archived, Originals, Progress, Sha256, Source, catalog};
+use crate::ledger::{Archived, Originals, Progress, Sha256, Source, catalog, read_as};
 use crate::money::Decimal;
 
 /// Rows of the ledger that are handed over together, and how often that is done ahead.
@@ -49,7 +49,8 @@ pub async fn check_originals(db: &mut PgConnection, originals: &Originals) -> sq
             continue;
         };
         let (batches, incoming) = mpsc::channel::<Vec<Stored>>(AHEAD);
-        let (originals, format) = (originals.clone(), file.format);
+        let originals = originals.clone();
+        let read_as = read_as(&mut *db, file.format.as_deref()).await?;
         let half = file.read_as.and_then(|half| half.parse().ok()).unwrap_or_default();
         let has_this_catalog = file.catalog_version == Some(i64::from(catalog.version()));
         let keyer = Keyer::new(Arc::clone(&catalog), NoisyTags::exactly(file.noisy_tags));
@@ -61,7 +62,7 @@ pub async fn check_originals(db: &mut PgConnection, originals: &Originals) -> sq
             let mut files = Files {
                 originals: &originals,
                 sources: &sources,
-                as_format: format.as_deref(),
+                read_as: &read_as,
                 progress: &Progress::default(),
                 learned: before.map(|(_, learned)| learned),
             };

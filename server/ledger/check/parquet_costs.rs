@@ -17,7 +17,7 @@ use super::costs::CostColumns;
 pub(super) struct Columns(RowIter<'static>);
 
 impl Columns {
-    pub fn open<R: Read + Seek + Send + 'static>(mut content: R, columns: CostColumns) -> io::Result<Self> {
+    pub fn open<R: Read + Seek + Send + 'static>(mut content: R, columns: &CostColumns) -> io::Result<Self> {
         let length = content.seek(SeekFrom::End(0))?;
         let file = Chunks { content: Arc::new(Mutex::new(content)), length };
         let reader = SerializedFileReader::new(file).map_err(io::Error::other)?;

@@ -6,6 +6,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 use uuid::Uuid;
 
 use super::costs::{CostColumns, Costs};
+use crate::billing::mapping;
 use crate::billing::{Charge, Export, Learned, Statement, Step};
 use crate::ledger::key::Keyer;
 use crate::money::Decimal;
@@ -83,14 +84,12 @@ impl Again {
     }
 
     pub fn cost_columns(&self) -> CostColumns {
-        CostColumns(self.export.format().billed_columns())
+        CostColumns::of(&self.export)
     }
 
-    /// Reads the next row. Whether it is a charge; `None` behind the last.
-    fn next(&mut self) -> io::Result<Option<bool>> {
-        let step =
-            self.export.next(&mut self.charge).map_err(|refusal| io::Error::other(refusal.message()))?;
-        Ok(step.map(|step| matches!(step, Step::Charge)))
+    /// Reads the next row; `None` behind the last.
+    fn next(&mut self) -> io::Result<Option<Step>> {
+        self.export.next(&mut self.charge).map_err(|refusal| io::Error::other(refusal.message()))
     }
 
     /// Reads the next charge of the row; false where it has no more.
@@ -193,9 +192,10 @@ pub(super) fn compare(
     while let Some(cost) = costs.next()? {
         compared.rows += 1;
         let row = compared.rows;
-        let is_charge = again.next()?.ok_or_else(|| {
+        let step = again.next()?.ok_or_else(|| {
             io::Error::other(format!("the reader of imports ends before row {row}, and another one does not"))
         })?;
+        let is_charge = step == Step::Charge;
         let mut of_row = Vec::new();
         while let Some(next) = stored.next_if(|next| next.row_no <= row) {
             if next.row_no < row {
@@ -225,6 +225,8 @@ pub(super) fn compare(
                     compared.name(CHARGE, format!("row {row}, {what}"), left, right);
                 }
             }
+            // Somebody said that the row is none, whatever it holds.
+            None if matches!(step, Step::Skipped(reason) if mapping::is_left_out(reason)) => {}
             None => {
                 let in_file = cost.amount()?;
                 compared.add(in_file, Decimal::ZERO)?;

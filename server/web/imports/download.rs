@@ -85,10 +85,11 @@ pub async fn rejections(
 pub async fn rejected(path: paths::DeliveryFileRejected, State(app): State<App>, mut db: Db) -> Result {
     let file = report::delivery_file(&mut db, path.delivery, path.file).await?.ok_or(Error::NotFound)?;
     let sha256 = kept(&file)?;
+    let read_as = ledger::read_as_of(&mut db, path.delivery).await?;
     drop(db);
     let delivery = path.delivery;
     let (blocks, incoming) = mpsc::channel::<io::Result<Bytes>>(2);
-    let rows = ledger::RowsOf::open(&app.originals, &sha256)?;
+    let rows = ledger::RowsOf::open(&app.originals, &sha256, &read_as)?;
     let mut walk = Some(RejectedRows { rows, next: Some((path.file, 0)), is_begun: false });
     tokio::spawn(async move {
         while let Some(rows) = walk.take() {

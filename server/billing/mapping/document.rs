@@ -1,0 +1,332 @@
+//! The document of a mapping: what is saved, exported and edited.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::billing::ChargeCategory;
+use crate::billing::header::{Header, key_of};
+
+/// How a file is read that no format knows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Mapping {
+    /// Lower-case letters, digits and hyphens: `lambda-weekly`.
+    pub name: String,
+    pub file: File,
+    pub period: Period,
+    #[serde(default)]
+    pub numbers: Amount,
+    pub fields: Fields,
+    /// Columns that are tags, by the key of the tag.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tags: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub category: Option<CategoryWords>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leave_out: Vec<LeaveOut>,
+}
+
+/// How rows are found in a file, and which files it is for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct File {
+    #[serde(default)]
+    pub separator: Separator,
+    /// Which line of the file names the columns, from 1; titles may stand above it.
+    #[serde(default = "first")]
+    pub header_row: u32,
+    /// All columns of the file: another one with the same is read by the mapping.
+    pub columns: Vec<String>,
+}
+
+fn first() -> u32 {
+    1
+}
+
+/// What stands between the columns of a line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Separator {
+    #[default]
+    Comma,
+    Semicolon,
+    Tab,
+}
+
+impl Separator {
+    pub const ALL: [Self; 3] = [Self::Comma, Self::Semicolon, Self::Tab];
+
+    pub fn byte(self) -> u8 {
+        match self {
+            Self::Comma => b',',
+            Self::Semicolon => b';',
+            Self::Tab => b'\t',
+        }
+    }
+}
+
+/// When a charge begins and ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Period {
+    /// A date, a month, or a range of dates.
+    pub start: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<String>,
+    #[serde(default)]
+    pub end_is: LastDay,
+    /// How long a charge lasts where nothing says when it ends.
+    #[serde(default)]
+    pub length: Length,
+    /// Which of the numbers of `03/04/2026` is the month.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dates: Option<DateForm>,
+    /// Whether a charge that lasts over the end of a month is divided by days, and each part billed in its own month.
+    #[serde(default)]
+    pub spread: bool,
+}
+
+/// What the date in the column of the end is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LastDay {
+    /// The last day of the period.
+    #[default]
+    Included,
+    /// The day behind it.
+    Excluded,
+}
+
+/// How long a charge lasts that states a start alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Length {
+    Hour,
+    #[default]
+    Day,
+    Week,
+    Month,
+}
+
+/// The order of dates with slashes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DateForm {
+    DayFirst,
+    MonthFirst,
+}
+
+/// How amounts are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Amount {
+    #[serde(default)]
+    pub decimal: Decimals,
+}
+
+/// What stands before decimals; the other one may stand between thousands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Decimals {
+    #[default]
+    Point,
+    Comma,
+}
+
+/// What a field of a charge is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Field {
+    /// What the row holds in this column.
+    Column(String),
+    /// The same in all rows.
+    Text(String),
+}
+
+impl Field {
+    pub fn column(&self) -> Option<&str> {
+        match self {
+            Self::Column(name) => Some(name),
+            Self::Text(_) => None,
+        }
+    }
+}
+
+/// The fields of a charge.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Fields {
+    pub provider: Field,
+    pub account: Field,
+    /// The column of what a row costs, without what `tax` holds.
+    pub cost: String,
+    /// The column of the tax on it, which becomes a charge of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tax: Option<String>,
+    pub currency: Field,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sub_account: Option<Field>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<Field>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sku: Option<Field>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<Field>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resource: Option<Field>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub region: Option<Field>,
+    /// A type of machine, or the model of its accelerators.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accelerator: Option<Field>,
+    /// How many accelerators a machine has, where the quantity counts hours of machines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accelerator_count: Option<Field>,
+    /// The column of hours, or of another quantity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quantity: Option<String>,
+    /// `Hours` are those of machines, `GPU-Hours` those of accelerators.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<Field>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invoice: Option<Field>,
+}
+
+/// Which words of a column are another category than usage.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct CategoryWords {
+    pub column: String,
+    /// The category of FOCUS by the word, whatever its case: `"Sales tax" = "Tax"`.
+    pub words: BTreeMap<String, String>,
+}
+
+/// Rows that are no charges.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LeaveOut {
+    pub column: String,
+    /// What the cell holds, or begins with where this ends with `*`, whatever its case; an empty text finds empty cells.
+    pub is: String,
+    /// Whether these rows state the sum of those before them.
+    #[serde(default)]
+    pub is_total: bool,
+}
+
+impl Mapping {
+    /// Reads the text of a mapping.
+    ///
+    /// # Errors
+    /// What is wrong with it, and in which line.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mapping: Self = toml::from_str(text).map_err(|error| error.to_string())?;
+        mapping.check()?;
+        Ok(mapping)
+    }
+
+    /// The text that [`Self::parse`] reads.
+    pub fn text(&self) -> String {
+        // A struct of strings, numbers and tables has nothing that TOML cannot hold.
+        toml::to_string_pretty(self).unwrap_or_default()
+    }
+
+    /// Whether it can be used, whatever the file.
+    fn check(&self) -> Result<(), String> {
+        let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        if self.name.is_empty() || self.name.len() > 60 || !self.name.chars().all(fits) {
+            return Err(format!(
+                "name: found “{}”; expected lower-case letters, digits and hyphens, such as lambda-weekly",
+                self.name
+            ));
+        }
+        if self.file.header_row == 0 {
+            return Err("file.header-row: found 0; expected 1 for the first line".to_owned());
+        }
+        let header = Header::new(self.file.columns.clone());
+        self.check_columns(&header)?;
+        for (word, category) in self.category.iter().flat_map(|category| &category.words) {
+            if ChargeCategory::parse(category).is_none() {
+                let all = ChargeCategory::ALL.map(ChargeCategory::as_str).join(", ");
+                return Err(format!("category of “{word}”: found “{category}”; expected one of {all}"));
+            }
+        }
+        for field in [&self.fields.provider, &self.fields.account] {
+            if matches!(field, Field::Text(text) if text.trim().is_empty()) {
+                return Err("provider and account: found nothing; expected a name or a column".to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a file has the columns that are named.
+    ///
+    /// # Errors
+    /// Those that it lacks.
+    pub(super) fn check_columns(&self, header: &Header) -> Result<(), String> {
+        let gone: Vec<_> = self.named().into_iter().filter(|name| find(header, name).is_none()).collect();
+        if gone.is_empty() {
+            return Ok(());
+        }
+        let noun = if gone.len() == 1 { "column" } else { "columns" };
+        Err(format!("the {noun} {} that the mapping “{}” names", gone.join(", "), self.name))
+    }
+
+    /// The columns that it names, in no order.
+    pub fn named(&self) -> Vec<&str> {
+        let Fields {
+            provider,
+            account,
+            cost,
+            tax,
+            currency,
+            sub_account,
+            service,
+            sku,
+            description,
+            resource,
+            region,
+            accelerator,
+            accelerator_count,
+            quantity,
+            unit,
+            invoice,
+        } = &self.fields;
+        let optional = [
+            sub_account,
+            service,
+            sku,
+            description,
+            resource,
+            region,
+            accelerator,
+            accelerator_count,
+            unit,
+            invoice,
+        ];
+        let fields = [provider, account, currency].into_iter().chain(optional.into_iter().flatten());
+        let mut named: Vec<&str> = fields.filter_map(Field::column).collect();
+        named.extend([cost.as_str(), self.period.start.as_str()]);
+        named.extend([tax, quantity, &self.period.end].into_iter().flatten().map(String::as_str));
+        named.extend(self.tags.values().map(String::as_str));
+        named.extend(self.category.iter().map(|category| category.column.as_str()));
+        named.extend(self.leave_out.iter().map(|rows| rows.column.as_str()));
+        named.sort_unstable();
+        named.dedup();
+        named
+    }
+
+    /// Whether a file has exactly these columns.
+    pub fn is_for(&self, names: &[String]) -> bool {
+        // Rejected rows that were corrected have columns of ours beside their own.
+        let own = |name: &&String| !name.starts_with("gpuledger/");
+        let keys = |names: &[String]| names.iter().filter(own).map(|name| key_of(name).0).collect::<Vec<_>>();
+        keys(&self.file.columns) == keys(names)
+    }
+}
+
+/// Where a column is, as the file writes its name or in other spelling.
+pub(super) fn find(header: &Header, name: &str) -> Option<usize> {
+    let written = header.names().iter().position(|column| column.trim() == name.trim());
+    written.or_else(|| header.find(&key_of(name).0))
+}

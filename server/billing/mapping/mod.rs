@@ -1,0 +1,27 @@
+//! Mappings: how a file that no format knows is read, as somebody said once who looked at it. A small document, saved under a
+//! name, whose every change is a version; the next file with the same columns is read by it.
+//!
+//! | part | what it says |
+//! |---|---|
+//! | `[file]` | where the header is, what separates columns, and the columns by which the next file is recognized |
+//! | `[period]` | which columns say when a charge begins and ends, and whether one is spread over calendar months |
+//! | `[numbers]` | whether a point or a comma stands before decimals |
+//! | `[fields]` | what each field of a charge is: a column, or a text for all rows |
+//! | `[tags]` | columns that are tags, by the key of the tag |
+//! | `[category]` | words of a column that are a purchase, tax, credit or adjustment; all else is usage |
+//! | `[[leave-out]]` | rows that are no charges; of totals, the amounts are compared with the sum of the rows |
+
+mod dates;
+mod document;
+mod format;
+mod leave_out;
+mod numbers;
+mod parts;
+mod reader;
+
+pub use document::{
+    Amount, CategoryWords, DateForm, Decimals, Field, Fields, File, LastDay, LeaveOut, Length, Mapping,
+    Period, Separator,
+};
+pub use format::read_by;
+pub use reader::is_left_out;

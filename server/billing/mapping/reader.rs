@@ -1,0 +1,389 @@
+//! Rows to charges, as a mapping says.
+
+use std::sync::Arc;
+
+use chrono::{Days, Months, TimeDelta};
+
+use super::dates::{self, Form, When};
+use super::document::{self, DateForm, Field, LastDay, Length, Mapping};
+use super::leave_out::{Rules, Totals};
+use super::numbers::{self, NoAmount};
+use super::parts::{self, Kind, Part};
+use crate::billing::account_id::{canonical_account, canonical_sub_account};
+use crate::billing::canonical_provider;
+use crate::billing::charge::{Charge, ChargeCategory, PricingCategory, is_negation};
+use crate::billing::currency::CurrencyColumn;
+use crate::billing::date_order::{DateColumns, DateOrder};
+use crate::billing::header::Header;
+use crate::billing::row::{Column, Outcome, Problem, ReadRow, Row};
+use crate::money::Decimal;
+use crate::period::{BillingMonth, ChargePeriod};
+
+const LEFT_OUT: &str = "left out by the mapping";
+const A_TOTAL: &str = "a total of other rows";
+
+/// Whether a row was skipped because a mapping says that it is no charge.
+pub fn is_left_out(reason: &str) -> bool {
+    [LEFT_OUT, A_TOTAL].contains(&reason)
+}
+
+const NO_COST: &str = "neither cost nor tax";
+
+pub(super) struct Reader {
+    mapping: Arc<Mapping>,
+    at: At,
+    rules: Rules,
+    totals: Totals,
+    currency: CurrencyColumn,
+    last_needed: usize,
+    key_columns: Vec<usize>,
+    /// How the first row writes its period; the others must do the same.
+    forms: [Option<Form>; 2],
+    /// The charges of the row that were not handed out yet, the last one first.
+    parts: Vec<Part>,
+    /// What the charge is whose key is read next.
+    kind: Kind,
+}
+
+/// Where the columns are.
+struct At {
+    start: Column,
+    end: Column,
+    cost: Column,
+    tax: Column,
+    quantity: Column,
+    currency: From,
+    provider: From,
+    account: From,
+    sub_account: From,
+    service: From,
+    sku: From,
+    description: From,
+    resource: From,
+    region: From,
+    accelerator: From,
+    accelerator_count: From,
+    unit: From,
+    invoice: From,
+    category: Column,
+    tags: Vec<(String, usize)>,
+}
+
+/// What a field is taken from.
+enum From {
+    Nothing,
+    Column(usize),
+    Text(String),
+}
+
+impl From {
+    fn new(field: Option<&Field>, header: &Header) -> Self {
+        match field {
+            None => Self::Nothing,
+            Some(Field::Text(text)) => Self::Text(text.trim().to_owned()),
+            // Files without a column that is named are refused.
+            Some(Field::Column(name)) => document::find(header, name).map_or(Self::Nothing, Self::Column),
+        }
+    }
+
+    fn column(&self) -> Column {
+        if let Self::Column(column) = self { Some(*column) } else { None }
+    }
+
+    /// Appends what it is in a row.
+    fn text(&self, row: &Row<'_>, out: &mut String) -> Result<(), Problem> {
+        match self {
+            Self::Nothing => Ok(()),
+            Self::Column(column) => row.text(Some(*column), out),
+            Self::Text(text) => {
+                out.push_str(text);
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Reader {
+    pub fn new(mapping: Arc<Mapping>, header: &Header) -> Self {
+        let find = |name: &str| document::find(header, name);
+        let maybe = |name: &Option<String>| name.as_deref().and_then(find);
+        let fields = &mapping.fields;
+        let from = |field: &Option<Field>| From::new(field.as_ref(), header);
+        let tags = mapping.tags.iter().filter_map(|(key, name)| Some((key.clone(), find(name)?)));
+        let at = At {
+            start: find(&mapping.period.start),
+            end: maybe(&mapping.period.end),
+            cost: find(&fields.cost),
+            tax: maybe(&fields.tax),
+            quantity: maybe(&fields.quantity),
+            currency: From::new(Some(&fields.currency), header),
+            provider: From::new(Some(&fields.provider), header),
+            account: From::new(Some(&fields.account), header),
+            sub_account: from(&fields.sub_account),
+            service: from(&fields.service),
+            sku: from(&fields.sku),
+            description: from(&fields.description),
+            resource: from(&fields.resource),
+            region: from(&fields.region),
+            accelerator: from(&fields.accelerator),
+            accelerator_count: from(&fields.accelerator_count),
+            unit: from(&fields.unit),
+            invoice: from(&fields.invoice),
+            category: mapping.category.as_ref().and_then(|category| find(&category.column)),
+            tags: tags.collect(),
+        };
+        let of_key = [
+            &at.currency,
+            &at.provider,
+            &at.account,
+            &at.sub_account,
+            &at.service,
+            &at.sku,
+            &at.description,
+            &at.region,
+            &at.accelerator,
+            &at.accelerator_count,
+            &at.unit,
+        ];
+        let mut key_columns: Vec<usize> = of_key.into_iter().filter_map(From::column).collect();
+        key_columns.extend(at.category);
+        key_columns.extend(at.tags.iter().map(|(_, column)| *column));
+        let last_needed = [at.start, at.cost].into_iter().flatten().max().unwrap_or_default();
+        Self {
+            rules: Rules::new(&mapping, header),
+            totals: Totals::default(),
+            currency: CurrencyColumn::default(),
+            last_needed,
+            key_columns,
+            forms: [None; 2],
+            parts: Vec::new(),
+            kind: Kind::Cost,
+            at,
+            mapping,
+        }
+    }
+
+    /// The amount in a column; `None` where there is none.
+    fn amount(&self, row: &Row<'_>, column: Column, currency: &str) -> Result<Option<Decimal>, Problem> {
+        let decimals = self.mapping.numbers.decimal;
+        numbers::amount(&text(row, column)?, decimals, currency).map_err(|error| match error {
+            NoAmount::Unreadable => row.problem(column, numbers::an_amount(decimals)),
+            NoAmount::OtherCurrency(_) => {
+                row.problem(column, format!("an amount in {currency}, the currency of its row"))
+            }
+        })
+    }
+
+    fn currency(&mut self, row: &Row<'_>) -> Result<String, Problem> {
+        let mut stated = String::new();
+        self.at.currency.text(row, &mut stated)?;
+        let mut currency = String::new();
+        let read = self.currency.read(stated.as_bytes(), &mut currency);
+        read.map_err(|expected| row.problem(self.at.currency.column(), expected))?;
+        Ok(currency)
+    }
+
+    fn when(&mut self, row: &Row<'_>, column: Column, which: usize) -> Result<When, Problem> {
+        let text = text(row, column)?;
+        let Some(when) = dates::read(&text, row.date_order()) else {
+            return Err(row.problem(column, dates::A_DATE));
+        };
+        let first = *self.forms[which].get_or_insert(when.form);
+        if first != when.form {
+            let expected = format!("one form in the whole column: the rows before have {}", first.plural());
+            return Err(row.problem(column, expected));
+        }
+        Ok(when)
+    }
+
+    /// What a row is for.
+    fn period(&mut self, row: &Row<'_>) -> Result<ChargePeriod, Problem> {
+        let when = self.when(row, self.at.start, 0)?;
+        let (start, column) = (when.start, self.at.end.filter(|column| !row.is_null(Some(*column))));
+        let end = match column {
+            None => when.end.or_else(|| match self.mapping.period.length {
+                Length::Hour => start.checked_add_signed(TimeDelta::hours(1)),
+                Length::Day => start.checked_add_days(Days::new(1)),
+                Length::Week => start.checked_add_days(Days::new(7)),
+                Length::Month => start.checked_add_months(Months::new(1)),
+            }),
+            Some(_) => {
+                let end = self.when(row, column, 1)?;
+                let is_midnight = end.start.time() == chrono::NaiveTime::MIN;
+                let includes_day = self.mapping.period.end_is == LastDay::Included && is_midnight;
+                end.end.or_else(|| {
+                    if includes_day { end.start.checked_add_days(Days::new(1)) } else { Some(end.start) }
+                })
+            }
+        };
+        match end {
+            Some(end) if end >= start => Ok(ChargePeriod { start, end }),
+            _ => Err(row.problem(column.or(self.at.start), "an end that is not before the start")),
+        }
+    }
+
+    /// The charges that a row is, in order.
+    fn charges(&mut self, row: &Row<'_>) -> Result<Vec<Part>, Problem> {
+        let currency = self.currency(row)?;
+        let cost = self.amount(row, self.at.cost, &currency)?;
+        let tax = self.amount(row, self.at.tax, &currency)?;
+        if cost.or(tax).is_none() {
+            return Err(row.problem(self.at.cost, numbers::an_amount(self.mapping.numbers.decimal)));
+        }
+        let period = self.period(row)?;
+        let quantity = self.quantity(row)?;
+        let month = BillingMonth::of(period.start.date_naive());
+        let whole = |kind, cost, quantity| Part { kind, period, month, cost, quantity };
+        let cost_part = cost.map(|cost| whole(Kind::Cost, cost, quantity));
+        let tax_part = tax.filter(|tax| !tax.is_zero()).map(|tax| whole(Kind::Tax, tax, None));
+        self.totals.add(cost.unwrap_or_default() + tax.unwrap_or_default());
+        let wholes = cost_part.into_iter().chain(tax_part);
+        if !self.mapping.period.spread {
+            return Ok(wholes.collect());
+        }
+        let mut parts = Vec::new();
+        for whole in wholes {
+            let spread = parts::spread(whole).ok_or_else(|| {
+                row.problem(self.at.end.or(self.at.start), format!("at most {} months", parts::MOST_MONTHS))
+            })?;
+            parts.extend(spread);
+        }
+        Ok(parts)
+    }
+
+    fn quantity(&self, row: &Row<'_>) -> Result<Option<Decimal>, Problem> {
+        let text = text(row, self.at.quantity)?;
+        let decimals = self.mapping.numbers.decimal;
+        let quantity = numbers::amount(&text, decimals, "");
+        let quantity = quantity.map_err(|_| row.problem(self.at.quantity, numbers::an_amount(decimals)))?;
+        row.narrow(self.at.quantity, quantity)
+    }
+
+    fn category(&self, row: &Row<'_>) -> ChargeCategory {
+        let Some(category) = self.mapping.category.as_ref().filter(|_| self.at.category.is_some()) else {
+            return ChargeCategory::Usage;
+        };
+        let cell = String::from_utf8_lossy(row.word(self.at.category)).trim().to_lowercase();
+        let word = category.words.iter().find(|(word, _)| word.trim().to_lowercase() == cell);
+        word.and_then(|(_, category)| ChargeCategory::parse(category)).unwrap_or_default()
+    }
+
+    /// Fills a charge with the next part of the row; false where there is none.
+    fn hand_out(&mut self, row: &Row<'_>, charge: &mut Charge) -> Result<bool, Problem> {
+        let Some(part) = self.parts.pop() else { return Ok(false) };
+        self.kind = part.kind;
+        charge.period = part.period;
+        charge.billing_month = part.month;
+        charge.billed_cost = part.cost;
+        charge.effective_cost = part.cost;
+        charge.list_cost = part.cost;
+        charge.contracted_cost = part.cost;
+        self.at.invoice.text(row, &mut charge.invoice_id)?;
+        self.at.resource.text(row, &mut charge.resource_id)?;
+        if part.kind == Kind::Tax {
+            charge.key_cells.extend_from_slice(b"tax\n");
+        } else {
+            charge.consumed_quantity = part.quantity;
+            let is_usage = self.category(row) == ChargeCategory::Usage;
+            charge.is_metered =
+                is_usage && part.quantity.is_some_and(|quantity| !is_negation(part.cost, quantity));
+        }
+        Ok(true)
+    }
+}
+
+/// What a cell holds.
+fn text(row: &Row<'_>, column: Column) -> Result<String, Problem> {
+    let mut text = String::new();
+    row.text(column, &mut text)?;
+    Ok(text)
+}
+
+impl ReadRow for Reader {
+    fn last_needed(&self) -> usize {
+        self.last_needed
+    }
+
+    fn dates(&self) -> DateColumns {
+        DateColumns {
+            columns: [self.at.start, self.at.end].into_iter().flatten().collect(),
+            billing_period: None,
+            usual: match self.mapping.period.dates {
+                None => DateOrder::Undecided,
+                Some(DateForm::DayFirst) => DateOrder::DayFirst,
+                Some(DateForm::MonthFirst) => DateOrder::MonthFirst,
+            },
+        }
+    }
+
+    fn key_columns(&self) -> &[usize] {
+        &self.key_columns
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.totals.notes()
+    }
+
+    fn read(&mut self, row: Row<'_>, charge: &mut Charge) -> Result<Outcome, Problem> {
+        self.parts.clear();
+        if let Some(is_total) = self.rules.find(&row) {
+            if is_total {
+                let currency = self.currency(&row).unwrap_or_default();
+                self.totals.state(&text(&row, self.at.cost)?, self.mapping.numbers.decimal, &currency);
+            }
+            return Ok(Outcome::Skipped(if is_total { A_TOTAL } else { LEFT_OUT }));
+        }
+        self.parts = self.charges(&row)?;
+        self.parts.reverse();
+        if self.hand_out(&row, charge)? { Ok(Outcome::Charge) } else { Ok(Outcome::Skipped(NO_COST)) }
+    }
+
+    fn further(&mut self, row: Row<'_>, charge: &mut Charge) -> Result<bool, Problem> {
+        self.hand_out(&row, charge)
+    }
+
+    fn key(&mut self, row: Row<'_>, charge: &mut Charge) -> Result<(), Problem> {
+        let currency = self.currency(&row)?;
+        let Self { at, kind, .. } = self;
+        let key = &mut charge.key;
+        key.currency = currency;
+        let mut text = String::new();
+        at.provider.text(&row, &mut text)?;
+        if text.is_empty() {
+            return Err(row.problem(at.provider.column(), "the name of a provider"));
+        }
+        key.provider.push_str(&canonical_provider(&text));
+        text.clear();
+        at.account.text(&row, &mut text)?;
+        if text.is_empty() {
+            return Err(row.problem(at.account.column(), "the billing account"));
+        }
+        canonical_account(&key.provider, &text, "", &mut key.billing_account)
+            .map_err(|expected| row.problem(at.account.column(), expected))?;
+        text.clear();
+        at.sub_account.text(&row, &mut text)?;
+        canonical_sub_account(&key.provider, &text, &mut key.sub_account)
+            .map_err(|expected| row.problem(at.sub_account.column(), expected))?;
+        at.service.text(&row, &mut key.service)?;
+        for (tag, column) in &at.tags {
+            text.clear();
+            row.verbatim(Some(*column), &mut text)?;
+            charge.tags.set(tag, &text);
+        }
+        at.region.text(&row, &mut key.region)?;
+        if *kind == Kind::Tax {
+            key.category = ChargeCategory::Tax;
+            return Ok(());
+        }
+        at.sku.text(&row, &mut key.sku)?;
+        at.description.text(&row, &mut key.meter)?;
+        at.accelerator.text(&row, &mut key.instance_type)?;
+        at.accelerator_count.text(&row, &mut key.stated_accelerators)?;
+        at.unit.text(&row, &mut key.unit)?;
+        key.category = self.category(&row);
+        if key.category == ChargeCategory::Usage {
+            key.pricing = PricingCategory::Standard;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,325 @@
+//! Invoices that no format knows, read by mappings.
+
+use std::io::Cursor;
+use std::sync::Arc;
+
+use gpuledger::accelerator;
+use gpuledger::billing::mapping::{self, Mapping};
+use gpuledger::billing::{self, ChargeCategory, ReadAs, Refusal};
+
+use super::{Reading, read};
+use crate::support::{files, number};
+
+const WEEKLY: &str = r#"
+name = "lambda-weekly"
+
+[file]
+columns = ["Invoice", "Week starting", "Week ending", "Description", "Instance type", "Hours", "Amount", "Sales tax", "Project"]
+
+[period]
+start = "Week starting"
+end = "Week ending"
+spread = true
+
+[fields]
+provider = { text = "Lambda" }
+account = { text = "default" }
+cost = "Amount"
+tax = "Sales tax"
+currency = { text = "USD" }
+description = { column = "Description" }
+accelerator = { column = "Instance type" }
+quantity = "Hours"
+unit = { text = "Hours" }
+invoice = { column = "Invoice" }
+
+[tags]
+project = "Project"
+"#;
+
+const GERMAN: &str = r#"
+name = "rechenzentrum"
+
+[file]
+separator = "semicolon"
+header-row = 4
+columns = ["Datum", "Leistung", "Menge", "Einheit", "Betrag", "Kostenstelle"]
+
+[period]
+start = "Datum"
+length = "month"
+
+[numbers]
+decimal = "comma"
+
+[fields]
+provider = { text = "Rechenzentrum Nord" }
+account = { text = "2026" }
+cost = "Betrag"
+currency = { text = "EUR" }
+description = { column = "Leistung" }
+accelerator = { column = "Leistung" }
+quantity = "Menge"
+unit = { column = "Einheit" }
+
+[tags]
+cost-center = "Kostenstelle"
+
+[[leave-out]]
+column = "Datum"
+is = "Summe*"
+is-total = true
+
+[[leave-out]]
+column = "Datum"
+is = "USt.*"
+
+[[leave-out]]
+column = "Datum"
+is = "Gesamtbetrag"
+"#;
+
+const RESELLER: &str = r#"
+name = "reseller"
+
+[file]
+separator = "tab"
+columns = ["Period", "Vendor", "Customer", "Item", "GPU", "GPUs", "Qty", "UoM", "Net (USD)", "Type"]
+
+[period]
+start = "Period"
+
+[fields]
+provider = { column = "Vendor" }
+account = { column = "Customer" }
+cost = "Net (USD)"
+currency = { text = "USD" }
+description = { column = "Item" }
+accelerator = { column = "GPU" }
+accelerator-count = { column = "GPUs" }
+quantity = "Qty"
+unit = { column = "UoM" }
+
+[category]
+column = "Type"
+words = { Discount = "Credit", Tax = "Tax" }
+
+[[leave-out]]
+column = "Period"
+is = "Subtotal"
+is-total = true
+
+[[leave-out]]
+column = "Period"
+is = "Total due"
+is-total = true
+"#;
+
+fn mappings() -> ReadAs {
+    let read_by = |text| mapping::read_by(Mapping::parse(text).unwrap(), 1);
+    ReadAs::any()
+        .with_mappings([WEEKLY, GERMAN, RESELLER].map(read_by).into_iter().collect::<Vec<_>>().into())
+}
+
+fn read_text(text: impl Into<Vec<u8>>) -> Result<Reading, Refusal> {
+    read(billing::open("invoice.csv", Cursor::new(text.into()), &mappings())?)
+}
+
+fn invoice(name: &str) -> String {
+    std::fs::read_to_string(files::fixture(&format!("invoices/{name}"))).unwrap()
+}
+
+/// Month, category and cost of each charge.
+fn charges(reading: &Reading) -> Vec<String> {
+    let line = |charge: &billing::Charge| {
+        format!("{} {} {}", charge.billing_month(), charge.key.category.as_str(), charge.billed_cost)
+    };
+    reading.charges.iter().map(line).collect()
+}
+
+/// Accelerator-hours of all charges.
+fn accelerator_hours(reading: &Reading) -> gpuledger::money::Decimal {
+    let hours = reading.charges.iter().filter(|charge| charge.is_metered).filter_map(|charge| {
+        let found = accelerator::recognize(&charge.key)?;
+        Some(charge.consumed_quantity?.times(found.per_unit.parts()).times(found.seconds_per_unit.into()))
+    });
+    accelerator::accelerator_hours(hours.sum(), 6).normalize()
+}
+
+#[test]
+fn weeks_are_spread_over_months_and_tax_is_a_charge_of_its_own() {
+    let reading = read_text(invoice("lambda-weekly.csv")).unwrap();
+    assert_eq!((reading.format.as_str(), reading.rows), ("lambda-weekly@1", 4));
+    assert_eq!(reading.rejected, []);
+    assert_eq!(
+        charges(&reading),
+        [
+            "2026-09 Usage 3827.20",
+            "2026-09 Tax 306.18",
+            "2026-09 Usage 42.00",
+            "2026-09 Tax 3.36",
+            "2026-09 Usage 1722.24",
+            "2026-10 Usage 2296.32",
+            "2026-09 Tax 137.77714286",
+            "2026-10 Tax 183.70285714",
+            "2026-09 Usage 6.75",
+            "2026-10 Usage 9",
+            "2026-09 Tax 0.54",
+            "2026-10 Tax 0.72",
+        ]
+    );
+    assert_eq!(reading.billed(), number("8535.79"), "as the file sums to");
+    let usage = &reading.charges[0];
+    assert_eq!((usage.key.provider.as_str(), usage.key.billing_account.as_str()), ("Lambda", "default"));
+    assert_eq!((usage.invoice_id.as_str(), usage.tags.get("project")), ("INV-2041", Some("vision")));
+    let tax = &reading.charges[1];
+    assert_eq!((tax.key.instance_type.as_str(), tax.consumed_quantity, tax.is_metered), ("", None, false));
+}
+
+#[test]
+fn titles_decimal_commas_and_totals_of_a_german_invoice_are_understood() {
+    let reading = read_text(invoice("rechnung.csv")).unwrap();
+    assert_eq!(reading.rejected, []);
+    assert_eq!(
+        charges(&reading),
+        ["2026-09 Usage 14400.00", "2026-09 Usage 1234.50", "2026-09 Usage -480.00"]
+    );
+    assert_eq!(
+        reading.skipped,
+        ["a total of other rows", "left out by the mapping", "left out by the mapping"]
+    );
+    assert_eq!(reading.notes, ["The file’s own total, 15154.50, is the sum of its rows."]);
+    assert_eq!(reading.charges[0].tags.get("cost-center"), Some("4711"));
+}
+
+#[test]
+fn discounts_and_taxes_of_a_reseller_are_no_usage() {
+    let reading = read_text(invoice("reseller.csv")).unwrap();
+    assert_eq!(reading.rejected, []);
+    let categories: Vec<_> = reading.charges.iter().map(|charge| charge.key.category).collect();
+    use ChargeCategory::{Credit, Tax, Usage};
+    assert_eq!(categories, [Usage, Usage, Credit, Tax]);
+    assert_eq!(reading.billed(), number("30594.57"));
+    assert_eq!(reading.notes, ["The file’s own total, 30594.57, is the sum of its rows."]);
+    assert_eq!(reading.charges[0].key.provider, "CoreWeave");
+}
+
+#[test]
+fn a_machine_of_eight_counts_eight_accelerator_hours_an_hour() {
+    for (name, hours) in [("lambda-weekly.csv", "2645"), ("reseller.csv", "11712"), ("rechnung.csv", "5760")]
+    {
+        let reading = read_text(invoice(name)).unwrap();
+        assert_eq!(accelerator_hours(&reading), number(hours), "{name}");
+    }
+}
+
+#[test]
+fn a_file_whose_columns_changed_asks() {
+    let gone = invoice("lambda-weekly.csv").replacen("Amount", "Amount due", 1);
+    let refusal = read_text(gone).err().unwrap().to_string();
+    assert!(
+        refusal.contains("most columns of the Mapping lambda-weekly (version 1), but not the same"),
+        "{refusal}"
+    );
+    let more = invoice("rechnung.csv").replacen("Kostenstelle", "Kostenstelle;Bemerkung", 1);
+    assert!(read_text(more).err().unwrap().to_string().contains("Mapping rechenzentrum"));
+    let other = read_text("a,b\n1,2\n").err().unwrap().to_string();
+    assert!(other.contains("columns of no billing export that is known"), "{other}");
+}
+
+#[test]
+fn rows_that_cannot_be_read_are_rejected_with_column_and_reason() {
+    let good = invoice("rechnung.csv");
+    for (from, to, column, expected) in [
+        ("14.400,00 €", "14,400.00 €", "Betrag", "an amount with a comma before its decimals"),
+        ("14.400,00 €", "$ 14.400,00", "Betrag", "an amount in EUR, the currency of its row"),
+        ("14.400,00 €", "", "Betrag", "an amount with a comma before its decimals"),
+        ("15.09.2026", "September 2026", "Datum", "one form in the whole column: the rows before have dates"),
+        ("15.09.2026", "soon", "Datum", "a date such as 2026-09-03"),
+        (";720;", ";many;", "Menge", "an amount with a comma"),
+    ] {
+        let reading = read_text(good.replacen(from, to, 1)).unwrap();
+        let [rejected] = reading.rejected.as_slice() else { panic!("{to}: {:?}", reading.rejected) };
+        assert_eq!(rejected.column, column, "{to}");
+        assert!(rejected.expected.starts_with(expected), "{to}: {}", rejected.expected);
+    }
+}
+
+#[test]
+fn a_total_that_is_not_the_sum_is_said_with_both_numbers() {
+    let wrong = invoice("rechnung.csv").replacen("15.154,50", "15.200,00", 1);
+    let notes = read_text(wrong).unwrap().notes;
+    assert!(notes[0].contains("total is 15200.00, its rows sum to 15154.50: 45.50 less"), "{notes:?}");
+}
+
+#[test]
+fn dates_with_slashes_are_read_in_the_order_that_the_file_proves() {
+    let text = |last: &str| {
+        invoice("rechnung.csv").replace("01.09.2026", "09/01/2026").replacen("15.09.2026", last, 1)
+    };
+    let months = |text: String| {
+        let reading = read_text(text).unwrap();
+        assert_eq!(reading.rejected, []);
+        reading.charges.iter().map(|charge| charge.billing_month().to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(months(text("09/15/2026")), ["2026-09"; 3]);
+    assert_eq!(months(text("15/09/2026")), ["2026-01", "2026-01", "2026-09"]);
+    let refusal = read_text(text("09/02/2026")).err().unwrap().to_string();
+    assert!(refusal.contains("no date of the file says which"), "{refusal}");
+}
+
+#[test]
+fn a_mapping_is_written_as_it_is_read() {
+    for text in [WEEKLY, GERMAN, RESELLER] {
+        let mapping = Mapping::parse(text).unwrap();
+        assert_eq!(Mapping::parse(&mapping.text()).unwrap(), mapping, "{}", mapping.text());
+    }
+}
+
+#[test]
+fn a_mapping_that_cannot_be_used_says_what_is_wrong() {
+    for (from, to, expected) in [
+        (
+            "name = \"lambda-weekly\"",
+            "name = \"Lambda weekly\"",
+            "name: found “Lambda weekly”; expected lower-case",
+        ),
+        ("cost = \"Amount\"", "cost = \"Cost\"", "the column Cost that the mapping “lambda-weekly” names"),
+        (
+            "provider = { text = \"Lambda\" }",
+            "provider = { text = \" \" }",
+            "provider and account: found nothing",
+        ),
+        ("spread = true", "spreads = true", "unknown field `spreads`"),
+        (
+            "[tags]",
+            "[category]\ncolumn = \"Project\"\nwords = { x = \"Rent\" }\n[tags]",
+            "expected one of Usage",
+        ),
+    ] {
+        let text = WEEKLY.replacen(from, to, 1);
+        assert_ne!(text, WEEKLY);
+        let error = Mapping::parse(&text).unwrap_err();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn a_mapping_that_is_named_reads_what_it_fits() {
+    let named = |name: &str| {
+        let read_by = mapping::read_by(Mapping::parse(WEEKLY).unwrap(), 3);
+        ReadAs::named(Some(name)).with_mappings(Arc::from([read_by]))
+    };
+    let open = |text: String, name| billing::open("a.csv", Cursor::new(text.into_bytes()), &named(name));
+    // A column more does not matter to who says so.
+    let more = invoice("lambda-weekly.csv")
+        .replace("Invoice,", "Invoice,Invoice date,")
+        .replace("\nINV-2041,", "\nINV-2041,x,")
+        .replace("\nINV-2042,", "\nINV-2042,x,");
+    assert_eq!(read(open(more, "lambda-weekly@3").unwrap()).unwrap().rows, 4);
+    let gone = invoice("lambda-weekly.csv").replacen("Amount", "Amount due", 1);
+    let refusal = open(gone, "lambda-weekly@3").err().unwrap().to_string();
+    assert!(refusal.contains("a file without the column Amount that the mapping"), "{refusal}");
+    let refusal = open(invoice("lambda-weekly.csv"), "lambda-weekly@2").err().unwrap().to_string();
+    assert!(refusal.contains("the unknown format “lambda-weekly@2”"), "{refusal}");
+}
