@@ -25,6 +25,7 @@ mod instance_type;
 mod json;
 mod machine_cell;
 mod manifest;
+mod modal;
 mod oracle;
 mod provider_name;
 mod raw_lines;
@@ -38,6 +39,7 @@ mod spelling;
 mod statement;
 mod unreadable;
 mod value;
+mod vast;
 
 pub use account_id::{canonical_account, canonical_sub_account, without_profile};
 pub use charge::{Charge, ChargeCategory, ChargeKey, PricingCategory, Tags};
@@ -63,6 +65,8 @@ pub static FORMATS: &[&dyn Format] = &[
     &google::GoogleBilling,
     &azure::AzureUsage,
     &oracle::OciCost,
+    &vast::VastCharges,
+    &modal::ModalBilling,
     &focus::Focus,
 ];
 

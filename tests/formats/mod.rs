@@ -16,11 +16,13 @@ mod focus_publishers;
 mod golden;
 mod google;
 mod hostile;
+mod modal;
 mod oracle;
 mod other_peoples_files;
 mod row_sources;
 mod scope_and_time;
 mod split_costs;
+mod vast;
 
 /// What a file came to.
 #[derive(Default)]
