@@ -26,6 +26,7 @@ mod json;
 mod machine_cell;
 mod manifest;
 pub mod mapping;
+mod modal;
 mod oracle;
 mod provider_name;
 mod raw_lines;
@@ -40,6 +41,7 @@ mod spelling;
 mod statement;
 mod unreadable;
 mod value;
+mod vast;
 
 use std::sync::{Arc, LazyLock};
 
@@ -69,6 +71,8 @@ pub static FORMATS: LazyLock<Vec<Arc<dyn Format>>> = LazyLock::new(|| {
         Arc::new(google::GoogleBilling),
         Arc::new(azure::AzureUsage),
         Arc::new(oracle::OciCost),
+        Arc::new(vast::VastCharges),
+        Arc::new(modal::ModalBilling),
         Arc::new(focus::Focus),
     ]
 });

@@ -1,8 +1,13 @@
 //! Files that look like cost and are not, or are cost in a format that is not read yet: refused by the
 //! name of what they are. Each by a few names that no format that is read has.
 
+use std::borrow::Cow;
+
+use serde::Deserialize;
+
 use super::Refusal;
 use super::header::Header;
+use super::refusal::shown;
 
 const FOCUS_COST: &str = "the FOCUS Cost and Usage dataset, which has ChargePeriodStart";
 const NOT_YET: &str =
@@ -11,10 +16,28 @@ const A_BILL: &str = "a billing export as CSV, JSON or Parquet";
 
 /// Refuses JSON that is known to be no cost, by the keys at its beginning.
 pub(super) fn json(start: &[u8]) -> Result<(), Refusal> {
+    failed_answer(start)?;
     let text = String::from_utf8_lossy(start);
     let has = |keys: &[&str]| keys.iter().all(|key| text.contains(&format!("\"{key}\"")));
     let kind = JSON.iter().find(|kind| kind.keys.iter().any(|keys| has(keys)));
     kind.map_or(Ok(()), |kind| Err(Refusal::new(kind.found, kind.expected)))
+}
+
+/// Refuses the answer of an API that says why there is none, as Vast.ai's does.
+fn failed_answer(start: &[u8]) -> Result<(), Refusal> {
+    #[derive(Deserialize)]
+    struct Failed<'a> {
+        success: bool,
+        #[serde(borrow)]
+        msg: Cow<'a, str>,
+    }
+    match serde_json::from_slice::<Failed<'_>>(start) {
+        Ok(Failed { success: false, msg }) => {
+            let found = format!("the answer to a request that failed: {}", shown(msg.as_bytes()));
+            Err(Refusal::new(found, "an answer with charges: correct the request and ask again"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Prometheus' text format.
@@ -76,13 +99,17 @@ static JSON: &[JsonKind] = &[
     },
     JsonKind { keys: &[&["Slurm"]], found: "an answer of Slurm: usage of jobs, not cost", expected: A_BILL },
     JsonKind {
-        keys: &[&["results", "stripe_payments"], &["results", "payout"]],
-        found: "payments, not cost",
+        keys: &[&["per_machine", "per_day"], &["machine_id", "gpu_earn"]],
+        found: "earnings of machines, not cost",
         expected: A_BILL,
     },
     JsonKind { keys: &[&["timeBilledMs"]], found: "RunPod billing records", expected: NOT_YET },
     JsonKind { keys: &[&["invoice_items"]], found: "a DigitalOcean invoice", expected: NOT_YET },
-    JsonKind { keys: &[&["results", "next_token"]], found: "Vast charges", expected: NOT_YET },
+    JsonKind {
+        keys: &[&["results", "next_token"]],
+        found: "an answer of Vast.ai that has no charges",
+        expected: "the charges of days on which something was rented",
+    },
     JsonKind {
         keys: &[&["On Demand (USD)"], &["ECU"], &["clock_speed_ghz"]],
         found: "a price list: what things cost, not what was spent",
@@ -154,6 +181,15 @@ static HEADERS: &[HeaderKind] = &[
         is: |h| h.has("groupdescription") && all(h, &["product", "hours", "projectname"]),
         found: "a DigitalOcean invoice",
         expected: NOT_YET,
+    },
+    // Vast.ai's, in the columns of its charges.
+    HeaderKind {
+        is: |h| {
+            all(h, &["start", "end", "type", "source", "amount"])
+                && any(h, &["metadatainvoiceid", "metadataservice"])
+        },
+        found: "payments, not cost",
+        expected: A_BILL,
     },
     HeaderKind {
         is: |h| mentions(h, &["paymentid", "paymentmethod", "payout", "earnings"]),

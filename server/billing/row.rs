@@ -254,6 +254,15 @@ impl<'a> Row<'a> {
         self.amount(column)?.ok_or_else(|| self.problem(column, value::AN_AMOUNT))
     }
 
+    /// The same of a format whose amounts are all in one currency, which no column names.
+    pub(super) fn needed_amount_in(&self, currency: &str, column: Column) -> Result<Decimal, Problem> {
+        if self.is_null(column) {
+            return Err(self.problem(column, value::AN_AMOUNT));
+        }
+        value::amount(self.word(column), currency.as_bytes())
+            .map_err(|expected| self.problem(column, expected))
+    }
+
     pub(super) fn time(&self, column: Column, last: &mut TimeColumn) -> Result<DateTime<Utc>, Problem> {
         last.read(self.word(column), self.dates)
             .ok_or_else(|| self.problem(column, value::a_time(self.dates)))

@@ -17,11 +17,13 @@ mod golden;
 mod google;
 mod hostile;
 mod mapped;
+mod modal;
 mod oracle;
 mod other_peoples_files;
 mod row_sources;
 mod scope_and_time;
 mod split_costs;
+mod vast;
 
 /// What a file came to.
 #[derive(Default)]

@@ -162,6 +162,7 @@ const VERDICTS: &[(&str, Verdict)] = &[
     ("nise-oci/report_usage-3984_2026-08.csv", Refused("usage without cost")),
     ("opencost/export-sample.csv", Refused("proportions of cost")),
     ("opencost/cloudCost-example-output.json", Refused("OpenCost")),
+    ("vast/charges.json", imports("vast-charges", 1, "38.421")),
     ("vast/invoices.json", Refused("payments")),
     ("prometheus-api/qr_empty.json", Refused("Prometheus")),
     ("slurm-sacct/gpuhpc_sacct_parsable2.txt", Refused("Slurm")),
@@ -225,7 +226,7 @@ fn no_file_is_forgotten() {
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| {
-            ["aws", "nise-aws", "azure", "nise-azure", "focus", "gcp", "nise-gcp", "oci", "nise-oci"]
+            ["aws", "nise-aws", "azure", "nise-azure", "focus", "gcp", "nise-gcp", "oci", "nise-oci", "vast"]
                 .iter()
                 .any(|prefix| {
                     path.ends_with(prefix) || path.file_name().unwrap().to_string_lossy().starts_with(prefix)
