@@ -13,8 +13,10 @@ mod azure;
 mod billing_period;
 mod charge;
 mod container;
+mod crusoe;
 mod currency;
 mod date_order;
+mod digitalocean;
 mod export;
 mod focus;
 pub mod formula_guard;
@@ -63,6 +65,8 @@ pub static FORMATS: &[&dyn Format] = &[
     &google::GoogleBilling,
     &azure::AzureUsage,
     &oracle::OciCost,
+    &digitalocean::DigitalOceanInvoice,
+    &crusoe::CrusoeBilling,
     &focus::Focus,
 ];
 

@@ -81,7 +81,6 @@ static JSON: &[JsonKind] = &[
         expected: A_BILL,
     },
     JsonKind { keys: &[&["timeBilledMs"]], found: "RunPod billing records", expected: NOT_YET },
-    JsonKind { keys: &[&["invoice_items"]], found: "a DigitalOcean invoice", expected: NOT_YET },
     JsonKind { keys: &[&["results", "next_token"]], found: "Vast charges", expected: NOT_YET },
     JsonKind {
         keys: &[&["On Demand (USD)"], &["ECU"], &["clock_speed_ghz"]],
@@ -151,9 +150,9 @@ static HEADERS: &[HeaderKind] = &[
         expected: A_BILL,
     },
     HeaderKind {
-        is: |h| h.has("groupdescription") && all(h, &["product", "hours", "projectname"]),
-        found: "a DigitalOcean invoice",
-        expected: NOT_YET,
+        is: |h| all(h, &["billablemetric", "resourcetype", "cost"]) && !h.has("resourceid"),
+        found: "daily costs of Crusoe by type of resource (/billing/costs), without the resources",
+        expected: "Crusoe's billing export (/billing/export)",
     },
     HeaderKind {
         is: |h| mentions(h, &["paymentid", "paymentmethod", "payout", "earnings"]),
