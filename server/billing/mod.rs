@@ -13,8 +13,10 @@ mod azure;
 mod billing_period;
 mod charge;
 mod container;
+mod crusoe;
 mod currency;
 mod date_order;
+mod digitalocean;
 mod export;
 mod focus;
 pub mod formula_guard;
@@ -73,6 +75,8 @@ pub static FORMATS: LazyLock<Vec<Arc<dyn Format>>> = LazyLock::new(|| {
         Arc::new(oracle::OciCost),
         Arc::new(vast::VastCharges),
         Arc::new(modal::ModalBilling),
+        Arc::new(digitalocean::DigitalOceanInvoice),
+        Arc::new(crusoe::CrusoeBilling),
         Arc::new(focus::Focus),
     ]
 });

@@ -104,7 +104,6 @@ static JSON: &[JsonKind] = &[
         expected: A_BILL,
     },
     JsonKind { keys: &[&["timeBilledMs"]], found: "RunPod billing records", expected: NOT_YET },
-    JsonKind { keys: &[&["invoice_items"]], found: "a DigitalOcean invoice", expected: NOT_YET },
     JsonKind {
         keys: &[&["results", "next_token"]],
         found: "an answer of Vast.ai that has no charges",
@@ -178,9 +177,9 @@ static HEADERS: &[HeaderKind] = &[
         expected: A_BILL,
     },
     HeaderKind {
-        is: |h| h.has("groupdescription") && all(h, &["product", "hours", "projectname"]),
-        found: "a DigitalOcean invoice",
-        expected: NOT_YET,
+        is: |h| all(h, &["billablemetric", "resourcetype", "cost"]) && !h.has("resourceid"),
+        found: "daily costs of Crusoe by type of resource (/billing/costs), without the resources",
+        expected: "Crusoe's billing export (/billing/export)",
     },
     // Vast.ai's, in the columns of its charges.
     HeaderKind {

@@ -10,9 +10,14 @@ const CODES: &str = "\
     USD USN UYI UYU UYW UZS VED VES VND VUV WST XAF XAG XAU XBA XBB XBC XBD XCD XCG XDR XOF XPD XPF XPT XSU XTS XUA XXX \
     YER ZAR ZMW ZWG";
 
+/// All of them.
+pub(super) fn codes() -> impl Iterator<Item = &'static str> {
+    CODES.split(' ')
+}
+
 /// Whether a text of three capital letters is a code of the standard.
 pub(super) fn is_code(text: &str) -> bool {
-    CODES.split(' ').any(|code| code == text)
+    codes().any(|code| code == text)
 }
 
 #[cfg(test)]

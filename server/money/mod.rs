@@ -55,6 +55,11 @@ impl Currency {
         iso_4217::is_code(&self.0)
     }
 
+    /// Every code of ISO 4217.
+    pub fn codes() -> impl Iterator<Item = &'static str> {
+        iso_4217::codes()
+    }
+
     /// True for a three-letter code: money. False for tokens and credits, which are never added to money.
     pub fn is_money(&self) -> bool {
         self.0.len() == 3

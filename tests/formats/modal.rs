@@ -56,7 +56,7 @@ fn json_states_the_same_as_csv() {
     let as_text = object.replace("TAGS", r#""{\"team\": \"nlp\"}""#);
     let of_client = object.replace("TAGS", r#"{"team": "nlp"}"#).replace("environment", "environment_name");
     for text in [format!("[{as_text}]"), format!("[{of_client}]"), as_text.replace('\n', " ")] {
-        let export = billing::open("modal.json", Cursor::new(text.clone()), None).unwrap();
+        let export = billing::open("modal.json", Cursor::new(text.clone()), &billing::ReadAs::any()).unwrap();
         let json = read(export).unwrap();
         let plain = |charge: &Charge| format!("{:?}", Charge { key_cells: Vec::new(), ..charge.clone() });
         assert_eq!(json.format, "modal-billing");

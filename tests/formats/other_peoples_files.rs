@@ -160,6 +160,8 @@ const VERDICTS: &[(&str, Verdict)] = &[
     ("oci-cost-report/reports_cost-csv_0001000000260590.csv", oracle(456, 912, "0")),
     ("oci-cost-report/reports_usage-csv_0001000000756042.csv", Refused("usage without cost")),
     ("nise-oci/report_usage-3984_2026-08.csv", Refused("usage without cost")),
+    ("digitalocean/invoice.csv", imports("digitalocean-invoice", 2, "3.27")),
+    ("digitalocean/invoice.json", imports("digitalocean-invoice", 2, "46.79")),
     ("opencost/export-sample.csv", Refused("proportions of cost")),
     ("opencost/cloudCost-example-output.json", Refused("OpenCost")),
     ("vast/charges.json", imports("vast-charges", 1, "38.421")),
@@ -226,11 +228,23 @@ fn no_file_is_forgotten() {
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| {
-            ["aws", "nise-aws", "azure", "nise-azure", "focus", "gcp", "nise-gcp", "oci", "nise-oci", "vast"]
-                .iter()
-                .any(|prefix| {
-                    path.ends_with(prefix) || path.file_name().unwrap().to_string_lossy().starts_with(prefix)
-                })
+            [
+                "aws",
+                "nise-aws",
+                "azure",
+                "nise-azure",
+                "focus",
+                "gcp",
+                "nise-gcp",
+                "oci",
+                "nise-oci",
+                "vast",
+                "digitalocean",
+            ]
+            .iter()
+            .any(|prefix| {
+                path.ends_with(prefix) || path.file_name().unwrap().to_string_lossy().starts_with(prefix)
+            })
         })
         .collect();
     let mut found = 0;

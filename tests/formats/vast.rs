@@ -26,7 +26,7 @@ fn page(total: &str, next: &str, rows: &[String]) -> String {
 }
 
 fn open(text: &str) -> Result<billing::Export, String> {
-    let opened = billing::open("charges.json", Cursor::new(text.to_owned()), None);
+    let opened = billing::open("charges.json", Cursor::new(text.to_owned()), &billing::ReadAs::any());
     opened.map_err(|refusal| refusal.to_string())
 }
 

@@ -14,7 +14,7 @@
 //! | commitment | `CommitmentDiscountId` as it is written |
 //! | quantity | `ConsumedQuantity`; `PricingQuantity` where the file has no such column, or that is 0 beside a cost (see `quantity.rs`) |
 //! | split costs | parts belong to the resource and tags that they are allocated to; the origin beside them is not metered (see `split.rs`) |
-//! | instance type | `SkuPriceDetails.InstanceType` or `ServiceType`, `x_InstanceType`, end of AWS's `x_UsageType`, `x_SkuDetails`, the words of `ChargeDescription`, Google's label of the machine |
+//! | instance type | `SkuPriceDetails.InstanceType` or `ServiceType`, `x_InstanceType`, end of AWS's `x_UsageType`, `x_SkuDetails`, the words of `ChargeDescription`, Google's label of the machine; of Nebius the platform and preset that its texts name (see `nebius.rs`) |
 //! | pricing category | `PricingCategory`; where that says `Other` or nothing and `x_PricingCategory` says `Owned`: what the organization has of its own |
 //! | meter | `x_UsageType` (AWS), `SkuMeter`, `x_SkuMeterName`; where there is none, `ChargeDescription` of usage that is not AWS's (theirs holds rates) |
 //! | metered | Usage with a quantity; not of unused commitments, nor negations (billed below zero for a quantity above, and no correction), nor the origin of a split cost |
@@ -28,6 +28,7 @@
 
 mod columns;
 mod costs;
+mod nebius;
 mod quantity;
 mod seller;
 mod split;
@@ -92,6 +93,13 @@ static GUIDES: &[Guide] = &[
         steps: "In Billing and Cost Management, under Cost and Usage Reports, download the FOCUS reports of a month. Upload all of \
                 them: each states a part of the month, and they add up.",
         forms: "CSV (.gz)",
+    },
+    Guide {
+        provider: "Nebius",
+        export: "FOCUS 1.2 export",
+        steps: "In the console, under Billing and Export, create a periodic export to an Object Storage bucket, and upload the files of \
+                a month from there. Unpack the archive of a one-time export first.",
+        forms: "CSV",
     },
     Guide {
         provider: ANY_OTHER,
@@ -330,7 +338,7 @@ impl ReadRow for Reader {
     fn read(&mut self, mut row: Row<'_>, charge: &mut Charge) -> Result<Outcome, Problem> {
         let Self { at, times, billing_period, sellers, .. } = self;
         let Seller { name, remark } = sellers.read(at, &row)?;
-        let (is_azure, is_google) = (name == MICROSOFT, name == GOOGLE);
+        let (is_azure, is_google, is_nebius) = (name == MICROSOFT, name == GOOGLE, name == nebius::PROVIDER);
         if let Some(remark) = remark {
             row.remark(remark);
         }
@@ -350,6 +358,9 @@ impl ReadRow for Reader {
         }
         if is_google && states_the_billing_account(at, &row) {
             row.remark("SubAccountId is the billing account: the project (x_Project) stands for it");
+        }
+        if is_nebius && nebius::may_count_twice(at, &row, category, charge.effective_cost) {
+            row.remark(nebius::MAY_COUNT_TWICE);
         }
         if is_error(at, &row) {
             row.remark("a ChargeCategory of error is booked as an adjustment");
@@ -554,6 +565,9 @@ fn machine(
         }
         if needs_meter {
             key.meter.push_str(text);
+        }
+        if key.provider == nebius::PROVIDER && key.instance_type.is_empty() {
+            key.instance_type = nebius::machine_in([&key.meter, &key.sku, text]);
         }
     }
     Ok(())
