@@ -34,6 +34,7 @@ mod refused_files;
 mod reread;
 mod row;
 mod rows;
+mod runpod;
 mod spelling;
 mod statement;
 mod unreadable;
@@ -63,6 +64,7 @@ pub static FORMATS: &[&dyn Format] = &[
     &google::GoogleBilling,
     &azure::AzureUsage,
     &oracle::OciCost,
+    &runpod::RunPodBilling,
     &focus::Focus,
 ];
 

@@ -80,7 +80,6 @@ static JSON: &[JsonKind] = &[
         found: "payments, not cost",
         expected: A_BILL,
     },
-    JsonKind { keys: &[&["timeBilledMs"]], found: "RunPod billing records", expected: NOT_YET },
     JsonKind { keys: &[&["invoice_items"]], found: "a DigitalOcean invoice", expected: NOT_YET },
     JsonKind { keys: &[&["results", "next_token"]], found: "Vast charges", expected: NOT_YET },
     JsonKind {

@@ -415,7 +415,7 @@ fn a_format_can_be_named() {
             .err()
             .unwrap()
             .to_string()
-            .contains("one of aws-cur-2, aws-cur, gcp-billing, azure-usage, oci-cost, focus")
+            .contains("one of aws-cur-2, aws-cur, gcp-billing, azure-usage, oci-cost, runpod-billing, focus")
     );
 }
 

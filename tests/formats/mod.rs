@@ -19,6 +19,7 @@ mod hostile;
 mod oracle;
 mod other_peoples_files;
 mod row_sources;
+mod runpod;
 mod scope_and_time;
 mod split_costs;
 

@@ -162,6 +162,7 @@ const VERDICTS: &[(&str, Verdict)] = &[
     ("nise-oci/report_usage-3984_2026-08.csv", Refused("usage without cost")),
     ("opencost/export-sample.csv", Refused("proportions of cost")),
     ("opencost/cloudCost-example-output.json", Refused("OpenCost")),
+    ("runpod/v1-billing-pods.json", imports("runpod-billing", 1, "100.5")),
     ("vast/invoices.json", Refused("payments")),
     ("prometheus-api/qr_empty.json", Refused("Prometheus")),
     ("slurm-sacct/gpuhpc_sacct_parsable2.txt", Refused("Slurm")),
