@@ -39,6 +39,7 @@ mod refused_files;
 mod reread;
 mod row;
 mod rows;
+mod runpod;
 mod spelling;
 mod statement;
 mod unreadable;
@@ -77,6 +78,7 @@ pub static FORMATS: LazyLock<Vec<Arc<dyn Format>>> = LazyLock::new(|| {
         Arc::new(modal::ModalBilling),
         Arc::new(digitalocean::DigitalOceanInvoice),
         Arc::new(crusoe::CrusoeBilling),
+        Arc::new(runpod::RunPodBilling),
         Arc::new(focus::Focus),
     ]
 });

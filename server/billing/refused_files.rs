@@ -10,8 +10,6 @@ use super::header::Header;
 use super::refusal::shown;
 
 const FOCUS_COST: &str = "the FOCUS Cost and Usage dataset, which has ChargePeriodStart";
-const NOT_YET: &str =
-    "an export of AWS, Azure, Google Cloud or Oracle, or a FOCUS export; this format is not supported yet";
 const A_BILL: &str = "a billing export as CSV, JSON or Parquet";
 
 /// Refuses JSON that is known to be no cost, by the keys at its beginning.
@@ -103,7 +101,6 @@ static JSON: &[JsonKind] = &[
         found: "earnings of machines, not cost",
         expected: A_BILL,
     },
-    JsonKind { keys: &[&["timeBilledMs"]], found: "RunPod billing records", expected: NOT_YET },
     JsonKind {
         keys: &[&["results", "next_token"]],
         found: "an answer of Vast.ai that has no charges",

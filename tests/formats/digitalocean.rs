@@ -36,7 +36,10 @@ fn csv_and_json_of_an_invoice_become_the_same_charge() {
         "duration": "10", "duration_unit": "Hours", "start_time": "2026-10-03T00:00:00Z", "end_time": "2026-10-03T10:00:00Z",
         "project_name": "vision"}], "links": {}, "meta": {"total": 1}}"#;
     let (one, other) = (csv(LINE), read_text(json).unwrap());
-    assert_eq!((one.format.as_str(), other.format.as_str()), ("digitalocean-invoice", "digitalocean-invoice"));
+    assert_eq!(
+        (one.format.as_str(), other.format.as_str()),
+        ("digitalocean-invoice", "digitalocean-invoice")
+    );
     let (one, other) = (&one.charges[0], &other.charges[0]);
     assert_eq!(one.key, other.key);
     assert_eq!((one.billing_month, one.period), (other.billing_month, other.period));

@@ -24,6 +24,7 @@ mod nebius;
 mod oracle;
 mod other_peoples_files;
 mod row_sources;
+mod runpod;
 mod scope_and_time;
 mod split_costs;
 mod vast;

@@ -165,6 +165,7 @@ const VERDICTS: &[(&str, Verdict)] = &[
     ("opencost/export-sample.csv", Refused("proportions of cost")),
     ("opencost/cloudCost-example-output.json", Refused("OpenCost")),
     ("vast/charges.json", imports("vast-charges", 1, "38.421")),
+    ("runpod/v1-billing-pods.json", imports("runpod-billing", 1, "100.5")),
     ("vast/invoices.json", Refused("payments")),
     ("prometheus-api/qr_empty.json", Refused("Prometheus")),
     ("slurm-sacct/gpuhpc_sacct_parsable2.txt", Refused("Slurm")),
@@ -240,6 +241,7 @@ fn no_file_is_forgotten() {
                 "nise-oci",
                 "vast",
                 "digitalocean",
+                "runpod",
             ]
             .iter()
             .any(|prefix| {

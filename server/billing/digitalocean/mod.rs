@@ -27,7 +27,6 @@ mod columns;
 mod page;
 mod product;
 
-
 use chrono::{DateTime, TimeDelta, Timelike as _, Utc};
 
 use super::account_id::UNNAMED_ACCOUNT;
