@@ -9,11 +9,11 @@ use super::{Format, Guide, Mandatory};
 pub(super) struct AwsCur;
 
 impl Format for AwsCur {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "aws-cur"
     }
 
-    fn label(&self) -> &str {
+    fn label(&self) -> &'static str {
         "AWS Cost and Usage Report"
     }
 

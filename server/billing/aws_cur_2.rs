@@ -21,11 +21,11 @@ static MANDATORY: &[Mandatory] = &[
 ];
 
 impl Format for AwsCur2 {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "aws-cur-2"
     }
 
-    fn label(&self) -> &str {
+    fn label(&self) -> &'static str {
         "AWS CUR 2.0"
     }
 

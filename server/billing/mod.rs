@@ -50,7 +50,7 @@ use std::sync::{Arc, LazyLock};
 
 pub use account_id::{canonical_account, canonical_sub_account, without_profile};
 pub use charge::{Charge, ChargeCategory, ChargeKey, PricingCategory, Tags};
-pub use container::{Content, PARQUET, unpack};
+pub use container::{Content, PARQUET, WORKBOOK, unpack};
 pub use export::{
     Export, HEADER_REPEATED, Identity, Learned, Reopen, Step, open, open_at, open_part, open_with_sink,
 };
@@ -62,7 +62,7 @@ pub use raw_lines::PlainRows;
 pub use read_as::ReadAs;
 pub use refusal::{Refusal, RefusalKind, Rejection, Remark};
 pub use row::{Outcome, ReadRow, Row};
-pub use rows::{Layout, ReadSeek, START};
+pub use rows::{Layout, ReadSeek, START, Start, Workbook};
 pub use spelling::{normalized, normalized_key};
 pub use statement::Statement;
 
@@ -105,6 +105,11 @@ pub trait Format: Send + Sync {
     /// How the rows of a text stand in it.
     fn layout(&self) -> Layout {
         Layout::default()
+    }
+
+    /// The sheet of a workbook that has its rows, where one is named.
+    fn sheet(&self) -> Option<&str> {
+        None
     }
 
     /// Whether it reads files as people said.
@@ -205,6 +210,11 @@ pub enum Accumulation {
     Slice,
     /// All of it of one kind of usage, of which there are several exports: a slice of this name.
     Kind(&'static str),
+}
+
+/// Whether a row was skipped because its amount is no cost: a payment, a total of other rows.
+pub fn is_no_cost(reason: &str) -> bool {
+    reason == vast::PAYMENT || mapping::is_left_out(reason)
 }
 
 /// For the lists of unknown and missing columns: names, at most `most` of them, and of each as much as one reads.

@@ -6,7 +6,7 @@ use std::io;
 
 use super::container::Content;
 use super::header::Header;
-use super::rows::{self, Layout, Opened, Record, Rows};
+use super::rows::{self, Layout, Opened, Record, Rows, Start};
 use super::unreadable::refuse;
 use super::{ReadAs, Refusal, recognize};
 
@@ -18,11 +18,11 @@ pub struct PlainRows {
 }
 
 impl PlainRows {
-    /// Reads to the first row. `layout` is asked with the first bytes of a text.
+    /// Reads to the first row. `layout` is asked with the start of a text, or a workbook.
     ///
     /// # Errors
     /// A [`Refusal`] where there are no columns, or none that can be read.
-    pub fn open(content: Content, layout: impl FnOnce(&[u8]) -> Layout) -> Result<Self, Refusal> {
+    pub fn open(content: Content, layout: impl FnOnce(Start<'_>) -> Layout) -> Result<Self, Refusal> {
         let Opened { mut rows, header, .. } = rows::open(content, Box::new(io::sink()), layout)?;
         let format = recognize::format(&header, &ReadAs::any());
         let header = format.ok().and_then(|format| rows.expect(&header, &*format)).unwrap_or(header);

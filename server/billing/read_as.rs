@@ -4,7 +4,7 @@ use std::io::Cursor;
 use std::sync::Arc;
 
 use super::header::Header;
-use super::rows::{self, Layout};
+use super::rows::{self, Layout, Start};
 use super::{Content, FORMATS, Format};
 
 /// What a file may be.
@@ -52,26 +52,38 @@ impl ReadAs {
         self.mapped.iter().find(|format| format.has_its_columns(header))
     }
 
-    /// How the rows of a text stand in it, of which these are the first bytes.
-    pub fn layout(&self, start: &[u8]) -> Layout {
-        let fits = |layout: Layout, is_it: &dyn Fn(&Header) -> bool| {
-            let start = Content::Text(Box::new(Cursor::new(start.to_vec())));
-            rows::open(start, Box::new(std::io::sink()), |_| layout).is_ok_and(|opened| is_it(&opened.header))
+    /// How the rows of a text or a workbook stand in it.
+    pub fn layout(&self, start: Start<'_>) -> Layout {
+        match start {
+            Start::Text(start) => self.layout_by(|format| {
+                let start = Content::Text(Box::new(Cursor::new(start.to_vec())));
+                let opened = rows::open(start, Box::new(std::io::sink()), |_| format.layout()).ok()?;
+                Some((opened.layout, opened.header))
+            }),
+            Start::Workbook(workbook) => {
+                self.layout_by(|format| workbook.header(format.sheet(), format.layout()).ok().flatten())
+            }
+        }
+    }
+
+    /// The same of a file in which `find` looks for the header, as a mapping says.
+    fn layout_by(&self, mut find: impl FnMut(&dyn Format) -> Option<(Layout, Header)>) -> Layout {
+        let mut fits = |format: &Arc<dyn Format>, is_it: &dyn Fn(&Header) -> bool| {
+            find(&**format).filter(|(_, header)| is_it(header)).map(|(layout, _)| layout)
         };
         if self.name.is_some() {
             // Corrected rows of such a file are a plain CSV.
             let named = self.mapped.iter().find(|format| Some(format.name()) == self.name());
-            let named = named.filter(|format| fits(format.layout(), &|header| format.check(header).is_ok()));
-            return named.map_or_else(Layout::default, |format| format.layout());
+            return named
+                .and_then(|format| fits(format, &|header| format.check(header).is_ok()))
+                .unwrap_or_default();
         }
-        let known = |format: &&Arc<dyn Format>| fits(format.layout(), &|header| format.recognizes(header));
-        let near =
-            |format: &&Arc<dyn Format>| fits(format.layout(), &|header| format.has_its_columns(header));
-        let mapped = || self.mapped.iter();
-        let found = mapped().find(known).or_else(|| {
+        let known = self.mapped.iter().find_map(|format| fits(format, &|header| format.recognizes(header)));
+        let found = known.or_else(|| {
             // Of a file that has a layout of its own, it is said which of its columns changed.
-            mapped().filter(|format| format.layout() != Layout::default()).find(near)
+            let mut own = self.mapped.iter().filter(|format| format.layout() != Layout::default());
+            own.find_map(|format| fits(format, &|header| format.has_its_columns(header)))
         });
-        found.map_or_else(Layout::default, |format| format.layout())
+        found.unwrap_or_default()
     }
 }

@@ -7,7 +7,7 @@ use super::rows::{BYTE_ORDER_MARK, Broken, Record};
 use super::unreadable::refuse;
 use super::{FORMATS, Format, Mandatory, ReadAs, Refusal, listed, refused_files};
 
-const A_CSV: &str = "a billing export as CSV in UTF-8, as JSON or as Parquet";
+const A_CSV: &str = "a billing export as CSV in UTF-8, as JSON, as Parquet or as a workbook (.xlsx)";
 
 /// What a text holds rows in, behind a byte order mark of so many bytes.
 pub(super) enum Text {
@@ -107,7 +107,7 @@ fn separators(line: &[u8], names: usize) -> Result<(), Refusal> {
             return Err(Refusal::new(
                 format!("columns separated by {called}"),
                 "columns separated by commas: export the file again, for a spreadsheet set to a language \
-                 with decimal commas has saved it",
+                 with decimal commas has saved it; or say what its columns are at Imports, Mappings",
             ));
         }
     }
@@ -181,7 +181,7 @@ fn format_by_names(header: &Header, read_as: &ReadAs) -> Result<Arc<dyn Format>,
                 listed(header.names().iter().map(String::as_str), 5)
             ),
             format!(
-                "the header of one of these: {}",
+                "a file whose columns you say at Imports, Mappings, or the header of one of these: {}",
                 listed(FORMATS.iter().map(|format| format.label()), 20)
             ),
         ),

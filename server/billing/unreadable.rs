@@ -39,6 +39,11 @@ pub(super) fn refuse(broken: Broken, row: u64, header: Option<&Header>) -> Refus
         Broken::Malformed(found) => {
             Refusal::new(found, "objects of names and values; export the file again").at_row(row)
         }
+        Broken::Workbook(found) => Refusal::new(
+            found,
+            "an .xlsx workbook as a spreadsheet program writes it; save it again, or its sheet as CSV UTF-8",
+        )
+        .at_row(row),
         Broken::Parquet { found, place } => {
             const EXPECTED: &str =
                 "a Parquet file as the provider wrote it; transfer it again, or export it as CSV";

@@ -17,7 +17,7 @@ pub struct Arguments {
     #[arg(long = "as", value_name = "FORMAT")]
     as_format: Option<String>,
 
-    /// Read every file by this mapping, saved in the browser or with `gpuledger mapping add`.
+    /// Read every file by this mapping, which was saved in the browser.
     #[arg(long, value_name = "NAME", conflicts_with = "as_format")]
     mapping: Option<String>,
 

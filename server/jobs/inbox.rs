@@ -8,6 +8,7 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
+use chrono::{DateTime, Utc};
 use serde_json::json;
 use sqlx::types::Json;
 use sqlx::{Connection as _, PgConnection};
@@ -15,6 +16,7 @@ use tokio::io::{AsyncWriteExt as _, BufWriter};
 use uuid::Uuid;
 
 use super::Incoming;
+use super::samples::{Sample, Samples};
 use crate::audit::{self, Act, Object, Verb};
 use crate::ledger::Decision;
 use crate::store::disk;
@@ -134,6 +136,21 @@ impl Arriving {
     pub fn reloading(mut self, delivery: i64) -> Self {
         self.reloads = Some(delivery);
         self
+    }
+
+    /// Keeps its first file for somebody to look at, instead; `None` where nothing arrived.
+    pub fn into_sample(self, samples: &Samples, now: DateTime<Utc>) -> io::Result<Option<Uuid>> {
+        let first = self.files.first();
+        first.map(|file| samples.take(&file.name, &file.path, now.into())).transpose()
+    }
+
+    /// A sample that somebody has looked at, as the next file.
+    pub fn take(&mut self, sample: &Sample) -> io::Result<()> {
+        let path = self.folder.join(self.files.len().to_string());
+        fs::rename(&sample.path, &path)?;
+        self.bytes += fs::metadata(&path)?.len();
+        self.files.push(Incoming { name: clean(&sample.name), path });
+        Ok(())
     }
 
     /// Puts the batch in the queue. From here on its files belong to the import. The caller notifies the worker after

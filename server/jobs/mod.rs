@@ -7,10 +7,12 @@
 mod cluster;
 mod inbox;
 mod lock;
+mod samples;
 mod stop;
 
 pub use cluster::{Submitted, submit_cluster};
 pub use inbox::{Arriving, ArrivingFile, Inbox};
+pub use samples::{Sample, Samples};
 pub use stop::put_back;
 
 use std::path::{Path, PathBuf};

@@ -125,6 +125,8 @@ mod tests {
 
     use super::super::key::Keyer;
     use super::super::noise::NoisyTags;
+    use serde_json::Value;
+
     use super::*;
     use crate::billing::{self, Step};
 
@@ -240,6 +242,20 @@ mod tests {
         }
     }
 
+    /// A file with all of its rows once more.
+    fn repeated(file: &[u8]) -> Vec<u8> {
+        match serde_json::from_slice(file) {
+            Ok(Value::Array(rows)) => serde_json::to_vec(&[&rows[..], &rows].concat()).unwrap(),
+            Ok(Value::Object(mut members)) => {
+                for rows in members.values_mut().filter_map(Value::as_array_mut) {
+                    rows.extend_from_within(..);
+                }
+                serde_json::to_vec(&members).unwrap()
+            }
+            _ => [file, file].concat(),
+        }
+    }
+
     #[test]
     fn rows_of_every_format_become_the_same_charges_when_their_file_repeats_itself() {
         let exports = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/exports");
@@ -250,7 +266,7 @@ mod tests {
         for path in cases.iter().flat_map(|case| inside(case)) {
             let file = std::fs::read(&path).unwrap();
             let once = same(&file).unwrap();
-            let twice = same(&[&file[..], &file].concat()).unwrap();
+            let twice = same(&repeated(&file)).unwrap();
             assert!(twice > 2 * once, "{}: {twice} rows are known, {once} in one file", path.display());
         }
     }

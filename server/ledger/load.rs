@@ -427,7 +427,8 @@ pub(super) fn is_packed(path: &Path) -> io::Result<bool> {
 
 /// The name of the slice that a file is, if it is one.
 fn slice_of(export: &Export, name: &str) -> Option<String> {
-    let format = export.format().name();
+    // A file of a month is the same one, whichever version of a mapping it is read by.
+    let format = export.format().name().split('@').next().unwrap_or_default();
     match export.accumulation() {
         Accumulation::WholePeriod => None,
         Accumulation::Slice => Some(slice_of_file(format, name)),

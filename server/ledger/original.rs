@@ -378,7 +378,7 @@ pub struct Content {
 impl Content {
     fn seek_to(&mut self, offset: u64) -> io::Result<()> {
         let frame = (offset / FRAME as u64) as usize;
-        // A Parquet file is read from place to place, mostly within a frame.
+        // A Parquet file or a workbook is read from place to place, mostly within a frame.
         if self.frame != frame + 1 || self.block.is_empty() {
             self.frame = frame;
             self.load()?;

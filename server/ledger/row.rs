@@ -101,7 +101,7 @@ pub fn original_row(
     let mut magic = Vec::new();
     originals.content(sha256)?.take(billing::PARQUET.len() as u64).read_to_end(&mut magic)?;
     let mut charge = Charge::default();
-    let mut export = if magic == billing::PARQUET {
+    let mut export = if [billing::PARQUET, billing::WORKBOOK].contains(&magic.as_slice()) {
         billing::open_at("the original", originals.content(sha256)?, row, read_as).map_err(unreadable)?
     } else {
         let (rows, first) = originals.rows_around(sha256, row)?;

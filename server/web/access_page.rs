@@ -89,6 +89,12 @@ const AREAS: &[Area] = &[
         lead: "yes",
     },
     Area { what: "Catalog: preview an addition", below: &["/catalog/new"], writes: Some(false), lead: "yes" },
+    Area {
+        what: "Mappings: how files are read that no format knows",
+        below: &["/mappings"],
+        writes: None,
+        lead: "yes",
+    },
     Area { what: "Storage: see disk usage", below: &["/storage"], writes: Some(false), lead: "yes" },
     Area {
         what: "Storage: archive inactive imports, and set when",

@@ -158,6 +158,7 @@ impl Line {
             ("register-change", _) => Some(format!("/asset-register/changes/{id}")),
             ("price-change", _) => Some(format!("/prices/changes/{id}")),
             ("invoices", _) => Some(format!("/invoices/{id}")),
+            ("mapping", _) => Some(format!("/mappings/{id}")),
             ("catalog", _) => Some(format!("/catalog/additions/{id}")),
             (_, "import limits") => Some(paths::ImportLimits.to_string()),
             (_, "archiving") => Some(paths::Storage.to_string()),

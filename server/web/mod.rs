@@ -41,6 +41,7 @@ mod experiments;
 mod health;
 mod imports;
 mod invoices;
+mod mappings;
 mod metrics;
 mod observe;
 mod overview;
@@ -80,7 +81,7 @@ use tower::util::MapRequest;
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::demonstration::Mark;
-use crate::jobs::{Inbox, Notifier};
+use crate::jobs::{Inbox, Notifier, Samples};
 use crate::ledger::Originals;
 use crate::onprem::Months;
 use crate::report::Answers;
@@ -98,6 +99,7 @@ pub struct App {
     pub months: Arc<Months>,
     pub pages: Arc<PageCache>,
     pub inbox: Inbox,
+    pub samples: Samples,
     /// Its figures are invented, and every page says so.
     pub is_demonstration: bool,
     pub metrics: Arc<Metrics>,
@@ -119,6 +121,7 @@ impl App {
             pages: Arc::default(),
             originals: Originals::new(&settings.data_dir),
             inbox: Inbox::new(&settings.data_dir),
+            samples: Samples::new(&settings.data_dir),
             is_demonstration: Mark::is_in(&settings.data_dir),
             metrics: Arc::new(Metrics::new()),
             settings: Arc::new(settings),

@@ -3,8 +3,8 @@
 use super::route_builder::{Access, Routes};
 use super::{
     access_page, account, allocation, assets, audit, budgets, catalog, changes, charges, clusters,
-    experiments, glossary, health, imports, invoices, metrics, overview, password, people, prices, rates,
-    scenarios, setup, sign_in, spend, storage, teams, variance,
+    experiments, glossary, health, imports, invoices, mappings, metrics, overview, password, people, prices,
+    rates, scenarios, setup, sign_in, spend, storage, teams, variance,
 };
 
 /// Every route with who may use it. A route that is not here answers nobody.
@@ -64,6 +64,14 @@ pub fn routes() -> Routes {
         .post(Finance, imports::decide::explain)
         .get(Finance, imports::limits::show)
         .post(Admin, imports::limits::save)
+        .figures(Finance, mappings::index)
+        .upload(Finance, mappings::send)
+        .post(Finance, mappings::save_text)
+        .get(Finance, mappings::new::show)
+        .post(Finance, mappings::new::save)
+        .figures(Finance, mappings::mapping::show)
+        .file(Finance, mappings::mapping::download)
+        .post(Finance, mappings::mapping::remove)
         .figures(Finance, catalog::index)
         .get(Admin, catalog::add::new)
         .post(Admin, catalog::add::create)

@@ -10,6 +10,7 @@ use gpuledger::allocation::{
     self, Budget, BudgetOf, BudgetPeriod, Entry, Months, Quantity, QuantityKind, Split, Target, Team,
 };
 use gpuledger::audit::Actor;
+use gpuledger::billing::mapping::Mapping;
 use gpuledger::economics::file;
 use gpuledger::economics::template::templates;
 use gpuledger::ledger::{self, NewAddition};
@@ -26,7 +27,7 @@ use sqlx::{PgConnection, PgPool};
 
 use super::{Page, Site};
 use crate::support::configuration::{pool, rule, team, to_pool, write};
-use crate::support::{Focus, now};
+use crate::support::{Focus, files, now};
 
 const AXE: &str = include_str!("axe.min.js");
 
@@ -53,6 +54,8 @@ const PAGES: &[(&str, &str)] = &[
     ("/imports", "/imports"),
     ("/imports/{delivery}", "/imports/1"),
     ("/imports/limits", "/imports/limits"),
+    ("/mappings", "/mappings"),
+    ("/mappings/{mapping}", "/mappings/reseller"),
     ("/catalog", "/catalog"),
     (
         "/catalog/new",
@@ -122,12 +125,14 @@ const PAGES: &[(&str, &str)] = &[
 const OUTSIDE: &[(&str, &str)] =
     &[("/sign-in", "/sign-in"), ("/setup/{token}", "/setup/0"), ("/password/{token}", "/password/0")];
 
-/// What answers files, JSON or text; the batch has a test of its own, since its address is not known before.
+/// What answers files, JSON or text; a batch and a file to be mapped are looked at in the end, since their addresses are not known before.
 const NO_PAGES: &[&str] = &[
     "/teams",
     "/teams/{team}",
     "/experiments",
     "/imports/{delivery}/files/{file}/rejected",
+    "/mappings/files/{sample}",
+    "/mappings/{mapping}/text",
     "/invoices",
     "/prices/changes",
     "/asset-register/changes",
@@ -193,6 +198,7 @@ async fn every_page_is_sound_in_both_themes_and_at_every_width(db: PgPool) {
     keep_a_scenario(&site).await;
     read_prices(&site).await;
     add_to_catalog(&site).await;
+    save_a_mapping(&site).await;
     let offer = Catalogue::shipped().listed()[0].id.as_str();
     for (_, path) in PAGES {
         let path = path.replace("SITUATION", templates()[0].handle).replace("OFFER", offer);
@@ -205,6 +211,13 @@ async fn every_page_is_sound_in_both_themes_and_at_every_width(db: PgPool) {
     page.see("october.csv").await;
     let batch = page.path().await;
     look_at(&mut page, &batch, &mut problems).await;
+    page.go("/mappings").await;
+    let invoice = std::fs::read(files::fixture("invoices/rechnung.csv")).unwrap();
+    page.choose_file(&site.file("rechnung.csv", invoice)).await;
+    page.click("button", "Continue").await;
+    page.arrive("/mappings/files/").await;
+    let mapping = format!("{}?provider=x&shape=semicolon-4&column0=start&column4=cost", page.path().await);
+    look_at(&mut page, &mapping, &mut problems).await;
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
@@ -304,6 +317,14 @@ async fn read_prices(site: &Site) {
     changes::draft::<price_catalogue::Entries>(&mut db, edits, Some(&report), about, by.at(now))
         .await
         .unwrap();
+}
+
+/// How a reseller's invoice is read.
+async fn save_a_mapping(site: &Site) {
+    let text = std::fs::read_to_string(files::fixture("invoices/reseller.toml")).unwrap();
+    let by = Actor::person("ada@example.com", "test");
+    let mut db = site.db.acquire().await.unwrap();
+    ledger::save_mapping(&mut db, &Mapping::parse(&text).unwrap(), by.at(now())).await.unwrap();
 }
 
 /// A machine that no release knows.

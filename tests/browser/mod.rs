@@ -9,6 +9,7 @@ mod bills;
 mod clusters;
 mod every_page;
 mod first_visit;
+mod mappings;
 mod organization;
 mod scenarios;
 mod team_lead;

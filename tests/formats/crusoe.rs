@@ -46,12 +46,11 @@ fn a_row_without_a_price_is_rejected_and_never_zero() {
         [("823.68", Some("823.68")), ("0", Some("0")), ("", None), ("NULL", None), ("€ 823.68", None)]
     {
         let reading = csv(&ROW.replace("34.32,823.68", &format!("34.32,{total_price}")));
-        match expected {
-            Some(cost) => assert_eq!(reading.billed(), number(cost), "{total_price}"),
-            None => {
-                let [rejection] = reading.rejected.as_slice() else { panic!("{total_price}") };
-                assert_eq!(rejection.column, "total_price");
-            }
+        if let Some(cost) = expected {
+            assert_eq!(reading.billed(), number(cost), "{total_price}");
+        } else {
+            let [rejection] = reading.rejected.as_slice() else { panic!("{total_price}") };
+            assert_eq!(rejection.column, "total_price");
         }
     }
     let without = HEADER.replace(",unit_price,total_price", "");

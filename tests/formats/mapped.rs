@@ -10,110 +10,11 @@ use gpuledger::billing::{self, ChargeCategory, ReadAs, Refusal};
 use super::{Reading, read};
 use crate::support::{files, number};
 
-const WEEKLY: &str = r#"
-name = "lambda-weekly"
+const WEEKLY: &str = include_str!("../fixtures/invoices/lambda-weekly.toml");
 
-[file]
-columns = ["Invoice", "Week starting", "Week ending", "Description", "Instance type", "Hours", "Amount", "Sales tax", "Project"]
+const GERMAN: &str = include_str!("../fixtures/invoices/rechnung.toml");
 
-[period]
-start = "Week starting"
-end = "Week ending"
-spread = true
-
-[fields]
-provider = { text = "Lambda" }
-account = { text = "default" }
-cost = "Amount"
-tax = "Sales tax"
-currency = { text = "USD" }
-description = { column = "Description" }
-accelerator = { column = "Instance type" }
-quantity = "Hours"
-unit = { text = "Hours" }
-invoice = { column = "Invoice" }
-
-[tags]
-project = "Project"
-"#;
-
-const GERMAN: &str = r#"
-name = "rechenzentrum"
-
-[file]
-separator = "semicolon"
-header-row = 4
-columns = ["Datum", "Leistung", "Menge", "Einheit", "Betrag", "Kostenstelle"]
-
-[period]
-start = "Datum"
-length = "month"
-
-[numbers]
-decimal = "comma"
-
-[fields]
-provider = { text = "Rechenzentrum Nord" }
-account = { text = "2026" }
-cost = "Betrag"
-currency = { text = "EUR" }
-description = { column = "Leistung" }
-accelerator = { column = "Leistung" }
-quantity = "Menge"
-unit = { column = "Einheit" }
-
-[tags]
-cost-center = "Kostenstelle"
-
-[[leave-out]]
-column = "Datum"
-is = "Summe*"
-is-total = true
-
-[[leave-out]]
-column = "Datum"
-is = "USt.*"
-
-[[leave-out]]
-column = "Datum"
-is = "Gesamtbetrag"
-"#;
-
-const RESELLER: &str = r#"
-name = "reseller"
-
-[file]
-separator = "tab"
-columns = ["Period", "Vendor", "Customer", "Item", "GPU", "GPUs", "Qty", "UoM", "Net (USD)", "Type"]
-
-[period]
-start = "Period"
-
-[fields]
-provider = { column = "Vendor" }
-account = { column = "Customer" }
-cost = "Net (USD)"
-currency = { text = "USD" }
-description = { column = "Item" }
-accelerator = { column = "GPU" }
-accelerator-count = { column = "GPUs" }
-quantity = "Qty"
-unit = { column = "UoM" }
-
-[category]
-column = "Type"
-words = { Discount = "Credit", Tax = "Tax" }
-
-[[leave-out]]
-column = "Period"
-is = "Subtotal"
-is-total = true
-
-[[leave-out]]
-column = "Period"
-is = "Total due"
-is-total = true
-"#;
+const RESELLER: &str = include_str!("../fixtures/invoices/reseller.toml");
 
 fn mappings() -> ReadAs {
     let read_by = |text| mapping::read_by(Mapping::parse(text).unwrap(), 1);
@@ -197,8 +98,9 @@ fn discounts_and_taxes_of_a_reseller_are_no_usage() {
     let reading = read_text(invoice("reseller.csv")).unwrap();
     assert_eq!(reading.rejected, []);
     let categories: Vec<_> = reading.charges.iter().map(|charge| charge.key.category).collect();
-    use ChargeCategory::{Credit, Tax, Usage};
-    assert_eq!(categories, [Usage, Usage, Credit, Tax]);
+    let expected =
+        [ChargeCategory::Usage, ChargeCategory::Usage, ChargeCategory::Credit, ChargeCategory::Tax];
+    assert_eq!(categories, expected);
     assert_eq!(reading.billed(), number("30594.57"));
     assert_eq!(reading.notes, ["The file’s own total, 30594.57, is the sum of its rows."]);
     assert_eq!(reading.charges[0].key.provider, "CoreWeave");
@@ -218,11 +120,11 @@ fn a_file_whose_columns_changed_asks() {
     let gone = invoice("lambda-weekly.csv").replacen("Amount", "Amount due", 1);
     let refusal = read_text(gone).err().unwrap().to_string();
     assert!(
-        refusal.contains("most columns of the Mapping lambda-weekly (version 1), but not the same"),
+        refusal.contains("most columns of the mapping lambda-weekly (version 1), but not the same"),
         "{refusal}"
     );
     let more = invoice("rechnung.csv").replacen("Kostenstelle", "Kostenstelle;Bemerkung", 1);
-    assert!(read_text(more).err().unwrap().to_string().contains("Mapping rechenzentrum"));
+    assert!(read_text(more).err().unwrap().to_string().contains("mapping rechenzentrum"));
     let other = read_text("a,b\n1,2\n").err().unwrap().to_string();
     assert!(other.contains("columns of no billing export that is known"), "{other}");
 }

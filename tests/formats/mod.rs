@@ -27,7 +27,9 @@ mod row_sources;
 mod runpod;
 mod scope_and_time;
 mod split_costs;
+mod suggestions;
 mod vast;
+mod workbooks;
 
 /// What a file came to.
 #[derive(Default)]

@@ -25,7 +25,7 @@ async fn it_stops_and_leaves_nothing(db: PgPool) {
     let progress = Progress::default();
     let import = Import {
         deliveries: gather(files.into(), LookIn::Given),
-        as_format: None,
+        read_as: gpuledger::billing::ReadAs::any(),
         labels: Vec::new(),
         decision: None,
         reason: None,

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use gpuledger::billing::ReadAs;
 use gpuledger::ledger::{Sha256, Status, original_row};
 use gpuledger::money::Decimal;
 use sqlx::PgPool;
@@ -33,9 +34,15 @@ async fn credits_are_charges_of_the_row_that_they_are_taken_off(db: PgPool) {
 
     let sha256: Sha256 = report.files[0].sha256.unwrap();
     for (row, charges) in [(1, 3), (2, 1), (5, 2), (16, 0)] {
-        let opened =
-            original_row(&ledger.originals, &sha256, row, Some("gcp-billing"), Vec::new(), Arc::default())
-                .unwrap();
+        let opened = original_row(
+            &ledger.originals,
+            &sha256,
+            row,
+            &ReadAs::named(Some("gcp-billing")),
+            Vec::new(),
+            Arc::default(),
+        )
+        .unwrap();
         assert_eq!(opened.charges.len(), charges, "row {row}");
         let stored: Vec<uuid::Uuid> =
             sqlx::query_scalar("select charge_key_id from charges where row_no = $1 order by charge_key_id")

@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::sync::Arc;
 
+use gpuledger::billing::ReadAs;
 use gpuledger::ledger::{self, Sha256, original_row};
 use sqlx::PgPool;
 
@@ -24,8 +25,15 @@ async fn a_packed_file_is_kept_packed_and_its_rows_open(db: PgPool) {
     ledger.originals.received(&sha256).unwrap().read_to_end(&mut kept).unwrap();
     assert_eq!(kept, packed);
 
-    let row =
-        original_row(&ledger.originals, &sha256, 17, Some("focus"), Vec::new(), Arc::default()).unwrap();
+    let row = original_row(
+        &ledger.originals,
+        &sha256,
+        17,
+        &ReadAs::named(Some("focus")),
+        Vec::new(),
+        Arc::default(),
+    )
+    .unwrap();
     let billed = row.columns.iter().find(|column| column.name == "BilledCost").unwrap();
     assert_eq!((billed.value.as_str(), billed.feeds), ("17.25", Some("BilledCost")));
     let stored: uuid::Uuid = sqlx::query_scalar("select charge_key_id from charges where row_no = 17")
@@ -33,7 +41,17 @@ async fn a_packed_file_is_kept_packed_and_its_rows_open(db: PgPool) {
         .await
         .unwrap();
     assert_eq!(row.charges.iter().map(|charge| charge.key).collect::<Vec<_>>(), [stored]);
-    assert!(original_row(&ledger.originals, &sha256, 31, Some("focus"), Vec::new(), Arc::default()).is_err());
+    assert!(
+        original_row(
+            &ledger.originals,
+            &sha256,
+            31,
+            &ReadAs::named(Some("focus")),
+            Vec::new(),
+            Arc::default()
+        )
+        .is_err()
+    );
 }
 
 /// What does not hold of the kept files.

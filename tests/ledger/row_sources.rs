@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use gpuledger::billing::ReadAs;
 use gpuledger::ledger::{Sha256, Status, original_row};
 use gpuledger::money::Decimal;
 use parquet::basic::Compression;
@@ -49,9 +50,15 @@ async fn a_month_is_the_same_in_every_container(db: PgPool) {
 
         let sha256: Sha256 = report.files[0].sha256.unwrap();
         for row in [1, 2, 1024, 1025, 2160] {
-            let opened =
-                original_row(&ledger.originals, &sha256, row, Some("focus"), Vec::new(), Arc::default())
-                    .unwrap();
+            let opened = original_row(
+                &ledger.originals,
+                &sha256,
+                row,
+                &ReadAs::named(Some("focus")),
+                Vec::new(),
+                Arc::default(),
+            )
+            .unwrap();
             let value = |name: &str| &opened.columns.iter().find(|column| column.name == name).unwrap().value;
             let hour = row - 1;
             let at = format!("2026-09-{:02}T{:02}:00:00Z", 1 + hour / 24 % 30, hour % 24);
@@ -63,8 +70,15 @@ async fn a_month_is_the_same_in_every_container(db: PgPool) {
             assert_eq!(!opened.charges.is_empty(), row < 2160, "{name}, row {row}");
         }
         assert!(
-            original_row(&ledger.originals, &sha256, 2161, Some("focus"), Vec::new(), Arc::default())
-                .is_err(),
+            original_row(
+                &ledger.originals,
+                &sha256,
+                2161,
+                &ReadAs::named(Some("focus")),
+                Vec::new(),
+                Arc::default()
+            )
+            .is_err(),
             "{name}"
         );
     }

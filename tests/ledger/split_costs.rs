@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use gpuledger::billing::ReadAs;
 use gpuledger::ledger::{Sha256, Status, WhenUnsure, original_row};
 use gpuledger::money::Decimal;
 use sqlx::PgPool;
@@ -45,9 +46,15 @@ async fn parts_of_machines_are_charges_of_their_teams(db: PgPool) {
     // A row opens at once, without a look at the others: of a pod, the ledger alone knows what it took.
     let sha256: Sha256 = report.files[0].sha256.unwrap();
     for (row, charges) in [(3, 0), (4, 1)] {
-        let opened =
-            original_row(&ledger.originals, &sha256, row, Some("aws-cur-2"), Vec::new(), Arc::default())
-                .unwrap();
+        let opened = original_row(
+            &ledger.originals,
+            &sha256,
+            row,
+            &ReadAs::named(Some("aws-cur-2")),
+            Vec::new(),
+            Arc::default(),
+        )
+        .unwrap();
         assert_eq!((opened.columns.is_empty(), opened.charges.len()), (false, charges), "row {row}");
         let stored: i64 = sqlx::query_scalar("select count(*) from charges where row_no = $1")
             .bind(i64::try_from(row).unwrap())

@@ -64,7 +64,7 @@ impl TestLedger {
         let files = paths.iter().map(|path| Source::new(path.file_name().unwrap().to_string_lossy(), path));
         let import = Import {
             deliveries: gather(files.collect(), LookIn::Folders),
-            as_format: None,
+            read_as: gpuledger::ledger::read_as(&mut self.db.acquire().await.unwrap(), None).await.unwrap(),
             labels: allocation::label_keys(&mut self.db.acquire().await.unwrap()).await.unwrap(),
             decision,
             reason: None,

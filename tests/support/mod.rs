@@ -10,6 +10,7 @@ pub mod http;
 pub mod json;
 pub mod ledger;
 pub mod server;
+pub mod workbooks;
 
 pub use app::{TestApp, now};
 pub use http::Http;

@@ -16,11 +16,15 @@ use crate::support::app::PASSWORD;
 use crate::support::configuration::{pool, rule, team, to_team, write};
 use crate::support::{Focus, TestApp, html, now};
 
+const MAPPING: &str = include_str!("../fixtures/invoices/reseller.toml");
+
 /// How a writing route is used with success.
 enum Use {
     /// With these fields, from a form of this page. An empty page: the one it is sent to.
     Form(&'static str, &'static [(&'static str, &'static str)]),
     Upload,
+    /// A file that is to be mapped.
+    Sample,
     /// A file of an archived import.
     Files,
     /// Of an upload that waits, or that the machine failed.
@@ -66,6 +70,10 @@ const WRITING: &[(&str, &str, Use)] = &[
     ("/imports/{delivery}/add", "/imports/3/add", Use::Form("/imports", &[])),
     ("/imports/{delivery}/discard", "/imports/4/discard", Use::Form("/imports", &[])),
     ("/imports/{delivery}/undo", "/imports/2/undo", Use::Form("/imports", &[])),
+    ("/mappings/files", "", Use::Nothing("keeps a file for a day, until it is mapped or gone")),
+    ("/mappings/files/{sample}", "", Use::Sample),
+    ("/mappings/text", "/mappings/text", Use::Form("/mappings", &[("text", MAPPING)])),
+    ("/mappings/{mapping}/remove", "/mappings/reseller/remove", Use::Form("/mappings/reseller", &[])),
     (
         "/catalog/new",
         "/catalog/new",
@@ -473,6 +481,7 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
                 ada.submit(page, &address, fields).await
             }
             Use::Teams => super::allocation::load(&mut ada, "name,parent\nResearch,\nNLP,research\n").await,
+            Use::Sample => super::mappings::save(&mut ada, "keep").await,
             Use::Upload => {
                 let whole = Focus::new().hour("acme", "s1", "2026-10-05T10", "10", "vision").hour(
                     "acme",
@@ -578,6 +587,8 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
             "import.uploaded",
             "invoice.entered",
             "invoice.removed",
+            "mapping.removed",
+            "mapping.saved",
             "person.added",
             "person.changed",
             "person.disabled",

@@ -19,6 +19,7 @@ mod largest;
 mod lead_of_teams;
 mod lead_scope;
 mod load;
+mod mappings;
 mod nul;
 mod overview;
 mod own_months;

@@ -91,11 +91,11 @@ static GUIDES: &[Guide] = &[
 ];
 
 impl Format for AzureUsage {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "azure-usage"
     }
 
-    fn label(&self) -> &str {
+    fn label(&self) -> &'static str {
         "Azure cost and usage details"
     }
 

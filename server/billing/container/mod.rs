@@ -1,7 +1,9 @@
 //! What a file is packed in, known by its first bytes and never by its name: plain, gzip of one or many
-//! members, or a zip with exactly one file inside. Everything streams; nothing is unpacked to disk.
+//! members, or a zip with exactly one file inside. Everything streams; nothing is unpacked to disk. A workbook is a zip, too, of
+//! many parts ([`workbook`]).
 
 mod directory;
+mod workbook;
 
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Take};
 
@@ -9,6 +11,7 @@ use flate2::Crc;
 use flate2::bufread::{DeflateDecoder, MultiGzDecoder};
 
 use self::directory::{Entry, ONE_FILE};
+pub(super) use self::workbook::Parts;
 use super::Refusal;
 use super::rows::ReadSeek;
 
@@ -21,7 +24,8 @@ const SLACK: u64 = 1 << 20;
 const SHRINKS: &str =
     "a billing export, which shrinks ten to fifty times when packed, not more than five hundred";
 
-const EXPECTED: &str = "a billing export as CSV or JSON, plain, .gz or .zip, or as Parquet";
+const EXPECTED: &str =
+    "a billing export as CSV or JSON, plain, .gz or .zip, as Parquet, or as a workbook (.xlsx)";
 
 /// Other containers and formats that people send, by their first bytes.
 const NAMED: &[(&[u8], &str, &str)] = &[
@@ -32,7 +36,11 @@ const NAMED: &[(&[u8], &str, &str)] = &[
     (b"Rar!", "a RAR archive", "plain CSV, .gz or .zip"),
     (b"\xff\x06\0\0sNaPpY", "a file packed with snappy", "plain CSV, .gz or .zip"),
     (b"%PDF", "a PDF document", EXPECTED),
-    (b"\xd0\xcf\x11\xe0", "an old Excel workbook", "the sheet saved as CSV UTF-8 (comma delimited)"),
+    (
+        b"\xd0\xcf\x11\xe0",
+        "a workbook with a password, or an old Excel workbook",
+        "an .xlsx workbook without a password, or the sheet saved as CSV UTF-8 (comma delimited)",
+    ),
     (b"Obj\x01", "an Avro file", "the same export as CSV"),
     (b"ORC", "an ORC file", "the same export as CSV"),
     (b"SQLite format 3", "an SQLite database", EXPECTED),
@@ -55,11 +63,16 @@ fn unpacking(found: String, expected: &str) -> io::Error {
 /// What a Parquet file begins with.
 pub const PARQUET: &[u8] = b"PAR1";
 
+/// What a workbook begins with, as every zip. No content that was unpacked begins so that is a text.
+pub const WORKBOOK: &[u8] = b"PK\x03\x04";
+
 /// What is inside a file.
 pub enum Content {
     Text(Box<dyn Read + Send>),
     /// Parquet, which is packed within and read from several places.
     Parquet(Box<dyn ReadSeek>),
+    /// An .xlsx workbook, of which several parts are read.
+    Workbook(Box<dyn ReadSeek>),
 }
 
 /// What is inside `input`, whatever it is packed in.
@@ -77,7 +90,13 @@ pub fn unpack<R: Read + Seek + Send + 'static>(mut input: R) -> Result<Content, 
     Ok(match *start.as_slice() {
         _ if start.starts_with(PARQUET) => Content::Parquet(Box::new(input)),
         [0x1f, 0x8b, ..] => Content::Text(Box::new(Gunzip::new(input))),
-        [b'P', b'K', 3 | 5 | 7, ..] => Content::Text(Box::new(Unzip::new(input)?)),
+        [b'P', b'K', 3 | 5 | 7, ..] => {
+            let entries = directory::read(&mut input)?;
+            if start.starts_with(WORKBOOK) && workbook::is_one(&entries) {
+                return Ok(Content::Workbook(Box::new(input)));
+            }
+            Content::Text(Box::new(Unzip::new(input, &only_file(entries)?)?))
+        }
         _ => Content::Text(Box::new(input)),
     })
 }
@@ -150,7 +169,7 @@ fn damaged(container: &str, error: &io::Error) -> io::Error {
     }
 }
 
-/// The only file of a zip archive, checked against the size and checksum that the archive states.
+/// A file of a zip archive, checked against the size and checksum that the archive states.
 struct Unzip<R> {
     content: Packed<R>,
     packed: u64,
@@ -169,8 +188,7 @@ enum Packed<R> {
 const MAX_SHOWN: usize = 100;
 
 impl<R: Read + Seek> Unzip<R> {
-    fn new(mut input: R) -> Result<Self, Refusal> {
-        let entry = only_file(directory::read(&mut input)?)?;
+    fn new(mut input: R, entry: &Entry) -> Result<Self, Refusal> {
         if entry.is_encrypted {
             return Err(Refusal::new(
                 format!("that {} in the zip is encrypted", shown(&entry.name)),
@@ -218,7 +236,10 @@ fn only_file(entries: Vec<Entry>) -> Result<Entry, Refusal> {
         return Err(Refusal::new(found, ONE_FILE));
     }
     if entries.iter().any(|entry| entry.name == "[Content_Types].xml") {
-        return Err(Refusal::new("an Excel workbook", "the sheet saved as CSV UTF-8 (comma delimited)"));
+        return Err(Refusal::new(
+            "an Office document that is no .xlsx workbook",
+            "an .xlsx workbook, or the sheet saved as CSV UTF-8 (comma delimited)",
+        ));
     }
     let is_file = |entry: &Entry| !entry.name.ends_with('/') && !entry.name.starts_with("__MACOSX/");
     let mut files = entries.into_iter().filter(is_file);

@@ -14,7 +14,7 @@ pub use identity::Identity;
 use super::charge::Charge;
 use super::container::{self, Content};
 use super::date_order::{self, DateOrder, Slashed};
-use super::header::{Columns, Header};
+use super::header::{Columns, Header, key_of};
 use super::reread::Shared;
 use super::row::{Outcome, Problem, ReadRow, Remarks, Row};
 use super::rows::{self, Broken, Layout, Opened, Rows};
@@ -124,7 +124,7 @@ pub fn open_part(
     export.map_err(|refusal| refusal.of(name))
 }
 
-/// As [`open`], from a row on (1-based), with every column that it has: of a Parquet file, of which no part is a file.
+/// As [`open`], from a row on (1-based), with every column that it has: of a Parquet file or a workbook, of which no part is a file.
 ///
 /// # Errors
 /// A [`Refusal`] that says what was found instead.
@@ -147,6 +147,8 @@ impl Export {
         let Opened { mut rows, header, escaped, layout } = opened;
         let format = recognize::format(&header, read_as)?;
         let columns = recognize::columns(&*format, &header);
+        let billed = format.billed_columns().into_iter().flatten();
+        rows.never_repeat(billed.filter_map(|name| header.find(&key_of(name).0)).collect());
         let header = rows.expect(&header, &*format).unwrap_or(header);
         header.forget_asked();
         let reader = format.reader(&header);
@@ -180,7 +182,7 @@ impl Export {
         &self.format
     }
 
-    /// How its rows stand in it, where it is a text.
+    /// How its rows stand in it, where it is a text or a workbook.
     pub fn layout(&self) -> Layout {
         self.layout
     }

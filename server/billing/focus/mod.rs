@@ -123,11 +123,11 @@ const MAPS: &[&str] = &[
 ];
 
 impl Format for Focus {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "focus"
     }
 
-    fn label(&self) -> &str {
+    fn label(&self) -> &'static str {
         "FOCUS cost and usage"
     }
 

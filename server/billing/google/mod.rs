@@ -57,11 +57,11 @@ static MANDATORY: &[Mandatory] = &[
 ];
 
 impl Format for GoogleBilling {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "gcp-billing"
     }
 
-    fn label(&self) -> &str {
+    fn label(&self) -> &'static str {
         "Google Cloud billing export"
     }
 

@@ -92,8 +92,7 @@ fn dotted(text: &str) -> Option<NaiveDate> {
 
 /// `3 Sep 2026`, `Sep 3, 2026`, `3. September 2026`, `03-Sep-2026`.
 fn named(text: &str) -> Option<NaiveDate> {
-    let words: Vec<&str> =
-        text.split(|c: char| matches!(c, ' ' | ',' | '-' | '.')).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = text.split([' ', ',', '-', '.']).filter(|word| !word.is_empty()).collect();
     let [first, second, year] = words.as_slice() else { return None };
     let year = full_year(year)?;
     match (month_of(first), month_of(second)) {
@@ -105,8 +104,7 @@ fn named(text: &str) -> Option<NaiveDate> {
 
 /// The first day of `2026-09`, `09/2026`, `09.2026`, `September 2026`, `Sep-26`.
 fn month(text: &str) -> Option<NaiveDate> {
-    let parts: Vec<&str> =
-        text.split(|c: char| matches!(c, ' ' | '-' | '/' | '.')).filter(|part| !part.is_empty()).collect();
+    let parts: Vec<&str> = text.split([' ', '-', '/', '.']).filter(|part| !part.is_empty()).collect();
     let [first, second] = parts.as_slice() else { return None };
     let (year, month) = match month_of(first) {
         Some(month) => (full_year(second)?, month),
@@ -122,7 +120,7 @@ fn month(text: &str) -> Option<NaiveDate> {
 fn month_of(word: &str) -> Option<u32> {
     let word = word.to_lowercase();
     let is = |name: &&str| word == **name || word.chars().count() >= 3 && name.starts_with(&word);
-    let place = |names: &[&str]| names.iter().position(|name| is(&name));
+    let place = |names: &[&str]| names.iter().position(is);
     place(&ENGLISH).or_else(|| place(&GERMAN)).map(|at| at as u32 + 1)
 }
 

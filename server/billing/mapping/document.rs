@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::billing::ChargeCategory;
 use crate::billing::header::{Header, key_of};
+use crate::enum_words::words;
 
 /// How a file is read that no format knows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +37,11 @@ pub struct File {
     /// Which line of the file names the columns, from 1; titles may stand above it.
     #[serde(default = "first")]
     pub header_row: u32,
+    /// The sheet of a workbook; the first that people see and that has a table where none is named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sheet: Option<String>,
+    #[serde(default)]
+    pub states: States,
     /// All columns of the file: another one with the same is read by the mapping.
     pub columns: Vec<String>,
 }
@@ -44,19 +50,19 @@ fn first() -> u32 {
     1
 }
 
-/// What stands between the columns of a line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Separator {
-    #[default]
-    Comma,
-    Semicolon,
-    Tab,
+words! {
+    /// What stands between the columns of a line.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Separator: name, label {
+        #[default]
+        Comma = "comma", "comma";
+        Semicolon = "semicolon", "semicolon";
+        Tab = "tab", "tab";
+    }
 }
 
 impl Separator {
-    pub const ALL: [Self; 3] = [Self::Comma, Self::Semicolon, Self::Tab];
-
     pub fn byte(self) -> u8 {
         match self {
             Self::Comma => b',',
@@ -64,6 +70,17 @@ impl Separator {
             Self::Tab => b'\t',
         }
     }
+}
+
+/// How much of a month a file states.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum States {
+    /// All of it: the next file of the month replaces this one.
+    #[default]
+    Month,
+    /// A part, as the invoice of a week: files add up, and one replaces only a file of the same name.
+    Part,
 }
 
 /// When a charge begins and ends.
@@ -132,6 +149,15 @@ pub enum Decimals {
     #[default]
     Point,
     Comma,
+}
+
+impl Decimals {
+    pub fn byte(self) -> u8 {
+        match self {
+            Self::Point => b'.',
+            Self::Comma => b',',
+        }
+    }
 }
 
 /// What a field of a charge is.
@@ -232,7 +258,7 @@ impl Mapping {
     }
 
     /// Whether it can be used, whatever the file.
-    fn check(&self) -> Result<(), String> {
+    pub(super) fn check(&self) -> Result<(), String> {
         let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         if self.name.is_empty() || self.name.len() > 60 || !self.name.chars().all(fits) {
             return Err(format!(

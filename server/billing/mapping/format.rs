@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use super::document::{self, Decimals, Field, Mapping};
+use super::document::{self, Decimals, Field, Mapping, States};
 use super::reader::Reader;
 use crate::billing::header::{Columns, Header, key_of};
 use crate::billing::row::ReadRow;
 use crate::billing::rows::Layout;
-use crate::billing::{Format, Guide, Mandatory};
+use crate::billing::{Accumulation, Format, Guide, Mandatory};
 
 /// The format that reads files as this version of a mapping says.
 pub fn read_by(mapping: Mapping, version: i32) -> Arc<dyn Format> {
     Arc::new(Mapped {
         name: format!("{}@{version}", mapping.name),
-        label: format!("Mapping {} (version {version})", mapping.name),
+        label: format!("mapping {} (version {version})", mapping.name),
         mapping: Arc::new(mapping),
     })
 }
@@ -43,7 +43,19 @@ impl Format for Mapped {
 
     fn layout(&self) -> Layout {
         let file = &self.mapping.file;
-        Layout { separator: file.separator.byte(), header_row: Some(file.header_row) }
+        let decimal = self.mapping.numbers.decimal.byte();
+        Layout { separator: file.separator.byte(), header_row: Some(file.header_row), decimal, sheet: None }
+    }
+
+    fn sheet(&self) -> Option<&str> {
+        self.mapping.file.sheet.as_deref()
+    }
+
+    fn accumulation(&self, _header: &Header) -> Accumulation {
+        match self.mapping.file.states {
+            States::Month => Accumulation::WholePeriod,
+            States::Part => Accumulation::Slice,
+        }
     }
 
     fn is_mapping(&self) -> bool {

@@ -13,15 +13,26 @@
 
 mod dates;
 mod document;
+mod draft;
 mod format;
 mod leave_out;
 mod numbers;
 mod parts;
+mod preview;
 mod reader;
+mod sample;
+mod suggest;
+mod units;
+mod uses;
 
 pub use document::{
     Amount, CategoryWords, DateForm, Decimals, Field, Fields, File, LastDay, LeaveOut, Length, Mapping,
-    Period, Separator,
+    Period, Separator, States,
 };
+pub use draft::{Draft, Lack};
 pub use format::read_by;
-pub use reader::is_left_out;
+pub use preview::{MonthOfPreview, Preview, PreviewedCharge, preview};
+pub(super) use reader::is_left_out;
+pub use sample::{Said, Sample, sample};
+pub use suggest::{Suggestion, suggest};
+pub use uses::Use;

@@ -9,6 +9,7 @@ use super::document::{self, DateForm, Field, LastDay, Length, Mapping};
 use super::leave_out::{Rules, Totals};
 use super::numbers::{self, NoAmount};
 use super::parts::{self, Kind, Part};
+use super::units;
 use crate::billing::account_id::{canonical_account, canonical_sub_account};
 use crate::billing::canonical_provider;
 use crate::billing::charge::{Charge, ChargeCategory, PricingCategory, is_negation};
@@ -200,21 +201,21 @@ impl Reader {
     fn period(&mut self, row: &Row<'_>) -> Result<ChargePeriod, Problem> {
         let when = self.when(row, self.at.start, 0)?;
         let (start, column) = (when.start, self.at.end.filter(|column| !row.is_null(Some(*column))));
-        let end = match column {
-            None => when.end.or_else(|| match self.mapping.period.length {
+        let end = if column.is_some() {
+            let end = self.when(row, column, 1)?;
+            let is_midnight = end.start.time() == chrono::NaiveTime::MIN;
+            let includes_day = self.mapping.period.end_is == LastDay::Included && is_midnight;
+            let stated = || {
+                if includes_day { end.start.checked_add_days(Days::new(1)) } else { Some(end.start) }
+            };
+            end.end.or_else(stated)
+        } else {
+            when.end.or_else(|| match self.mapping.period.length {
                 Length::Hour => start.checked_add_signed(TimeDelta::hours(1)),
                 Length::Day => start.checked_add_days(Days::new(1)),
                 Length::Week => start.checked_add_days(Days::new(7)),
                 Length::Month => start.checked_add_months(Months::new(1)),
-            }),
-            Some(_) => {
-                let end = self.when(row, column, 1)?;
-                let is_midnight = end.start.time() == chrono::NaiveTime::MIN;
-                let includes_day = self.mapping.period.end_is == LastDay::Included && is_midnight;
-                end.end.or_else(|| {
-                    if includes_day { end.start.checked_add_days(Days::new(1)) } else { Some(end.start) }
-                })
-            }
+            })
         };
         match end {
             Some(end) if end >= start => Ok(ChargePeriod { start, end }),
@@ -379,7 +380,9 @@ impl ReadRow for Reader {
         at.description.text(&row, &mut key.meter)?;
         at.accelerator.text(&row, &mut key.instance_type)?;
         at.accelerator_count.text(&row, &mut key.stated_accelerators)?;
-        at.unit.text(&row, &mut key.unit)?;
+        text.clear();
+        at.unit.text(&row, &mut text)?;
+        key.unit.push_str(units::in_english(&text));
         key.category = self.category(&row);
         if key.category == ChargeCategory::Usage {
             key.pricing = PricingCategory::Standard;

@@ -57,11 +57,11 @@ const CORRECTS: &str = "corrects an earlier row, which lineItem/backreferenceNo 
 const DEFAULT_CURRENCY: &str = "USD";
 
 impl Format for OciCost {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "oci-cost"
     }
 
-    fn label(&self) -> &str {
+    fn label(&self) -> &'static str {
         "Oracle Cloud (OCI) cost report"
     }
 

@@ -111,8 +111,7 @@ impl JsonRows {
     /// Goes over what is in memory, for the columns that are there.
     fn learn(&mut self) {
         let begin = self.next;
-        loop {
-            let Ok(Found::Object { start, end }) = self.found() else { break };
+        while let Ok(Found::Object { start, end }) = self.found() {
             if let Ok(object) = std::str::from_utf8(&self.stream.buffer[start..end]) {
                 // What is no object is said when it is a row.
                 let _ = self.paths.read(object);

@@ -8,6 +8,7 @@ mod parquet;
 mod paths;
 mod record;
 mod stream;
+mod workbook;
 
 use std::io::{self, Read, Write};
 
@@ -15,6 +16,7 @@ use self::csv::CsvRows;
 use self::json::{JsonRows, Names};
 use self::parquet::ParquetRows;
 use self::stream::Stream;
+use self::workbook::WorkbookRows;
 use super::container::Content;
 use super::header::{Header, key_of};
 use super::recognize::Text;
@@ -24,6 +26,7 @@ use super::{FORMATS, Format, Refusal, formula_guard, recognize, refused_files};
 pub(super) use self::envelope::Members;
 pub use self::parquet::ReadSeek;
 pub(super) use self::record::{MAX_FIELD, Record};
+pub use self::workbook::Workbook;
 
 /// A row longer than this ends the reading: most likely a quote that was never closed.
 pub(super) const MAX_RECORD: usize = 16 << 20;
@@ -55,6 +58,8 @@ pub(super) enum Broken {
         found: String,
         place: Option<Place>,
     },
+    /// A workbook that cannot be read.
+    Workbook(String),
 }
 
 /// Where a Parquet file cannot be read.
@@ -72,6 +77,7 @@ pub(super) enum Rows {
     Csv(CsvRows),
     Json(Box<JsonRows>),
     Parquet(Box<ParquetRows>),
+    Workbook(Box<WorkbookRows>),
 }
 
 /// Rows, and the names of their columns.
@@ -83,36 +89,49 @@ pub(super) struct Opened {
     pub layout: Layout,
 }
 
-/// How the rows of a text stand in it.
+/// How the rows of a text or a workbook stand in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Between the fields of a line.
     pub separator: u8,
     /// Which line names the columns, from 1; the first that is not blank where nothing is said.
+    /// Of a workbook: the first that is filled in two cells or more.
     pub header_row: Option<u32>,
+    /// What is put before the decimals of a number in a workbook, where texts beside it have them behind this.
+    pub decimal: u8,
+    /// The number of the sheet of a workbook, from 0; the first that people see and that has a table where nothing is said.
+    pub sheet: Option<usize>,
 }
 
 impl Default for Layout {
     fn default() -> Self {
-        Self { separator: b',', header_row: None }
+        Self { separator: b',', header_row: None, decimal: b'.', sheet: None }
     }
 }
 
-/// Reads to the first row. `layout` is asked with the first bytes of a text.
+/// What tells how rows stand in a file.
+pub enum Start<'a> {
+    /// The first bytes of a text.
+    Text(&'a [u8]),
+    Workbook(&'a mut Workbook),
+}
+
+/// Reads to the first row. `layout` is asked with the start of a text, or a workbook.
 pub(super) fn open(
     content: Content,
     sink: Box<dyn Write + Send>,
-    layout: impl FnOnce(&[u8]) -> Layout,
+    layout: impl FnOnce(Start<'_>) -> Layout,
 ) -> Result<Opened, Refusal> {
     let content = match content {
         Content::Text(content) => content,
         Content::Parquet(file) => return open_parquet(file, sink),
+        Content::Workbook(file) => return open_workbook(file, sink, layout),
     };
     let mut stream = Stream::new(content, sink);
     let start = stream.peek().map_err(|broken| refuse(broken, 0, None))?;
     match recognize::text(start)? {
         Text::Csv { mark } => {
-            let layout = layout(start);
+            let layout = layout(Start::Text(start));
             open_csv(CsvRows::new(stream, mark, layout.separator), layout)
         }
         Text::Json { mark } => open_json(stream, mark),
@@ -140,6 +159,31 @@ fn open_parquet(file: Box<dyn ReadSeek>, sink: Box<dyn Write + Send>) -> Result<
     recognize::check_names(&names)?;
     let (rows, header) = (Rows::Parquet(Box::new(rows)), Header::new(names));
     Ok(Opened { rows, header, escaped: None, layout: Layout::default() })
+}
+
+fn open_workbook(
+    file: Box<dyn ReadSeek>,
+    sink: Box<dyn Write + Send>,
+    layout: impl FnOnce(Start<'_>) -> Layout,
+) -> Result<Opened, Refusal> {
+    let mut workbook = Workbook::open(file)?;
+    let layout = layout(Start::Workbook(&mut workbook));
+    let found = workbook.header(None, layout).map_err(|broken| refuse(broken, 0, None))?;
+    let (layout, header) = found.ok_or_else(|| {
+        Refusal::new(
+            "a workbook without a table",
+            "a sheet with the names of columns in one row, and rows below it",
+        )
+    })?;
+    recognize::check_names(header.names())?;
+    let escaped = header.names().iter().position(|name| name == formula_guard::ESCAPED);
+    let names = header.names().iter().map(|name| match escaped {
+        Some(_) => String::from_utf8_lossy(formula_guard::unescape(name.as_bytes())).into_owned(),
+        None => name.clone(),
+    });
+    let header = Header::new(names.collect());
+    let rows = WorkbookRows::new(workbook, layout, header.len(), sink);
+    Ok(Opened { rows: Rows::Workbook(Box::new(rows)), header, escaped, layout })
 }
 
 /// Whether an object at this path, without punctuation, is one cell: a map whose names are data.
@@ -181,7 +225,7 @@ impl Rows {
         Ok(match self {
             Self::Csv(rows) => Some(Self::Csv(rows.continued(stream))),
             Self::Json(rows) => Some(Self::Json(Box::new(rows.continued(stream)?))),
-            Self::Parquet(_) => None,
+            Self::Parquet(_) | Self::Workbook(_) => None,
         })
     }
 
@@ -189,6 +233,13 @@ impl Rows {
     pub fn want(&mut self, is_wanted: impl Fn(usize) -> bool) {
         if let Self::Parquet(rows) = self {
             rows.want(is_wanted);
+        }
+    }
+
+    /// Says in which columns a cell that is merged over several rows counts once: those of amounts.
+    pub fn never_repeat(&mut self, columns: Vec<usize>) {
+        if let Self::Workbook(rows) = self {
+            rows.never_repeat(columns);
         }
     }
 
@@ -230,6 +281,7 @@ impl Rows {
             Self::Csv(rows) => rows.advance(),
             Self::Json(rows) => rows.advance(),
             Self::Parquet(rows) => rows.advance(),
+            Self::Workbook(rows) => rows.advance(),
         }
     }
 
@@ -238,6 +290,7 @@ impl Rows {
             Self::Csv(rows) => rows.record(),
             Self::Json(rows) => rows.record(),
             Self::Parquet(rows) => rows.record(),
+            Self::Workbook(rows) => rows.record(),
         }
     }
 
@@ -246,14 +299,14 @@ impl Rows {
         match self {
             Self::Csv(rows) => Some(rows.position()),
             Self::Json(rows) => Some(rows.position()),
-            Self::Parquet(_) => None,
+            Self::Parquet(_) | Self::Workbook(_) => None,
         }
     }
 
     /// Why the current row cannot be read, for people.
     pub fn fault(&self) -> Option<&str> {
         match self {
-            Self::Csv(_) | Self::Parquet(_) => None,
+            Self::Csv(_) | Self::Parquet(_) | Self::Workbook(_) => None,
             Self::Json(rows) => rows.fault(),
         }
     }
@@ -263,14 +316,16 @@ impl Rows {
         match self {
             Self::Csv(rows) => rows.is_unterminated(),
             Self::Json(rows) => rows.is_cut_off(),
-            Self::Parquet(_) => false,
+            Self::Parquet(_) | Self::Workbook(_) => false,
         }
     }
 
     /// Takes the apostrophes away that stand before formulas in the current row.
     pub fn unescape(&mut self) {
-        if let Self::Csv(rows) = self {
-            rows.unescape();
+        match self {
+            Self::Csv(rows) => rows.unescape(),
+            Self::Workbook(rows) => rows.unescape(),
+            Self::Json(_) | Self::Parquet(_) => {}
         }
     }
 
@@ -278,7 +333,7 @@ impl Rows {
     pub fn original(&self, header: &Header) -> Vec<(String, String)> {
         match self {
             Self::Json(rows) => rows.original(is_map),
-            Self::Csv(_) | Self::Parquet(_) => {
+            Self::Csv(_) | Self::Parquet(_) | Self::Workbook(_) => {
                 let record = self.record();
                 let value = |field| String::from_utf8_lossy(&record.plain(field)).into_owned();
                 (0..record.len()).map(|field| (header.name(field).to_owned(), value(field))).collect()

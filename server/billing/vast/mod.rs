@@ -64,7 +64,7 @@ const SERVICES: &[(&str, &str, &str)] = &[
 /// What rows of `/api/v1/invoices/` are, in the same columns.
 const PAYMENTS: &[&str] = &["credit", "payout", "refund", "reserved", "transfer"];
 
-const PAYMENT: &str = "a payment, no charge";
+pub(super) const PAYMENT: &str = "a payment, no charge";
 const A_TIME: &str = "seconds since 1970, such as 1730419200, in the years 2000 to 2100";
 const NO_END: &str = "no end: the charge is of the day on which it begins";
 const NOT_ITEMIZED: &str =

@@ -1,4 +1,4 @@
-//! What the rows of a file are billed, read as plain CSV, JSON or Parquet by a reader that shares no code with
+//! What the rows of a file are billed, read as plain CSV, JSON, Parquet or a workbook by a reader that shares no code with
 //! [`crate::billing`]: what it is told are names and separators.
 
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use serde_json::StreamDeserializer;
 use serde_json::de::IoRead;
 use serde_json::value::RawValue;
 
-use super::parquet_costs;
+use super::{parquet_costs, workbook_costs};
 use crate::billing::{Export, Layout};
 use crate::money::Decimal;
 
@@ -22,6 +22,8 @@ struct Columns {
     names: Vec<Vec<String>>,
     /// How lines and amounts are written, where people said so: brackets may stand for a minus.
     of_mapping: Option<(Layout, bool)>,
+    /// Where the rows of a workbook are.
+    layout: Layout,
     /// The member of an object that holds the rows.
     list: Option<&'static str>,
 }
@@ -41,6 +43,7 @@ enum Rows<R: Read> {
     /// Objects one after the other.
     Elements(Box<StreamDeserializer<'static, IoRead<Elements<BufReader<R>>>, Object>>),
     Parquet(parquet_costs::Columns),
+    Workbook(workbook_costs::Columns),
 }
 
 type Object = HashMap<String, Box<RawValue>>;
@@ -61,6 +64,10 @@ impl<R: Read + Seek + Send + 'static> Costs<R> {
         if magic == b"PAR1" {
             let rows = Rows::Parquet(parquet_costs::Columns::open(content, &columns)?);
             return Ok(Self { columns, rows });
+        }
+        if magic == b"PK\x03\x04" {
+            let rows = workbook_costs::Columns::open(content, &columns, columns.0.layout)?;
+            return Ok(Self { columns, rows: Rows::Workbook(rows) });
         }
         let mut content = BufReader::with_capacity(1 << 20, content);
         if content.fill_buf()?.starts_with(b"\xef\xbb\xbf") {
@@ -104,6 +111,7 @@ impl<R: Read + Seek + Send + 'static> Costs<R> {
                 elements.next().transpose()?.map(|object| self.columns.cells(&object))
             }
             Rows::Parquet(columns) => columns.next()?,
+            Rows::Workbook(columns) => columns.next(),
         };
         Ok(cells.map(|cells| Cost { cells, columns: self.columns.clone() }))
     }
@@ -202,7 +210,8 @@ impl CostColumns {
             .into_iter()
             .map(|names| names.into_iter().map(|name| letters(name.as_bytes())).collect());
         let of_mapping = format.is_mapping().then(|| (export.layout(), format.has_decimal_commas()));
-        Self(Arc::new(Columns { names: names.collect(), of_mapping, list: format.list() }))
+        let layout = export.layout();
+        Self(Arc::new(Columns { names: names.collect(), of_mapping, layout, list: format.list() }))
     }
 
     /// The rows of an object that has them in a list.

@@ -7,6 +7,7 @@ mod deep;
 mod kept_files;
 mod parquet_costs;
 mod rows;
+mod workbook_costs;
 
 use serde::Serialize;
 use sqlx::{Connection, PgConnection, Row};

@@ -6,8 +6,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 use uuid::Uuid;
 
 use super::costs::{CostColumns, Costs};
-use crate::billing::mapping;
-use crate::billing::{Charge, Export, Learned, Statement, Step};
+use crate::billing::{self, Charge, Export, Learned, Statement, Step};
 use crate::ledger::key::Keyer;
 use crate::money::Decimal;
 
@@ -225,8 +224,7 @@ pub(super) fn compare(
                     compared.name(CHARGE, format!("row {row}, {what}"), left, right);
                 }
             }
-            // Somebody said that the row is none, whatever it holds.
-            None if matches!(step, Step::Skipped(reason) if mapping::is_left_out(reason)) => {}
+            None if matches!(step, Step::Skipped(reason) if billing::is_no_cost(reason)) => {}
             None => {
                 let in_file = cost.amount()?;
                 compared.add(in_file, Decimal::ZERO)?;

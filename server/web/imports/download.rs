@@ -243,7 +243,7 @@ fn stream_of(mut received: Box<dyn Read + Send>) -> Body {
 }
 
 /// To be saved under the last part of this name, whatever is in it: in ASCII for old programs, and exactly.
-fn attachment(name: &str) -> HeaderValue {
+pub fn attachment(name: &str) -> HeaderValue {
     let name = name.rsplit('/').next().unwrap_or(name);
     let plain: String = name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
     let exact = name.bytes().fold(String::new(), |mut text, byte| {

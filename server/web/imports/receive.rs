@@ -52,7 +52,7 @@ async fn hand_over(app: App, by: Actor, arriving: Arriving) -> Result {
 }
 
 /// Everything that was sent. An error, or whoever sends being gone, takes along what had arrived.
-async fn receive(mut arriving: Arriving, mut upload: Upload) -> Result<Arriving> {
+pub async fn receive(mut arriving: Arriving, mut upload: Upload) -> Result<Arriving> {
     match write_files(&mut arriving, &mut upload).await {
         Ok(()) => Ok(arriving),
         Err(error) => {

@@ -31,6 +31,7 @@ use super::record::Record;
 use super::{Broken, MAX_RECORD};
 
 pub use self::source::ReadSeek;
+pub(super) use self::text::float;
 
 /// Bytes of the cells of a batch.
 const MAX_BATCH: usize = 64 << 20;

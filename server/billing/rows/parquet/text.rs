@@ -222,7 +222,7 @@ fn digits(out: &mut Vec<u8>, number: u32, before: &[u8]) {
 }
 
 /// The shortest text that is this number and no other.
-fn float(value: impl zmij::Float + std::fmt::Display, out: &mut Vec<u8>) {
+pub(in crate::billing::rows) fn float(value: impl zmij::Float + std::fmt::Display, out: &mut Vec<u8>) {
     let mut buffer = zmij::Buffer::new();
     let text = buffer.format(value);
     // Without powers of ten, which people do not read.

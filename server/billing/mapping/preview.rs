@@ -1,0 +1,107 @@
+//! What a file becomes by a mapping, before anything is imported.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::document::Mapping;
+use super::format::read_by;
+use crate::accelerator::Catalog;
+use crate::billing::{Charge, ReadAs, ReadSeek, Refusal, Rejection, Step, open_with_sink};
+use crate::money::{Decimal, TooManyDigits};
+use crate::period::BillingMonth;
+
+/// Rows that are read, so that a page answers at once.
+const MOST_ROWS: u64 = 20_000;
+/// Charges and rejected rows that are shown.
+const SHOWN: usize = 20;
+
+/// What a file becomes.
+#[derive(Default)]
+pub struct Preview {
+    pub rows: u64,
+    /// Whether the file has more rows than were read.
+    pub is_begun: bool,
+    pub charges: u64,
+    pub skipped: u64,
+    pub rejected: u64,
+    /// The first of them.
+    pub first: Vec<PreviewedCharge>,
+    pub rejections: Vec<Rejection>,
+    /// By month and currency.
+    pub months: BTreeMap<(BillingMonth, String), MonthOfPreview>,
+    pub notes: Vec<String>,
+}
+
+/// What a month sums to.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MonthOfPreview {
+    pub charges: u64,
+    pub billed_cost: Decimal,
+    pub accelerator_hours: Decimal,
+}
+
+/// A charge, as a page shows it.
+#[derive(Clone, Debug)]
+pub struct PreviewedCharge {
+    pub row: u64,
+    pub charge: Charge,
+    /// The model that it pays for, where one is recognized.
+    pub accelerator: Option<&'static str>,
+}
+
+/// Reads a file by a mapping.
+///
+/// # Errors
+/// Why it cannot be read by it.
+pub fn preview(file: Box<dyn ReadSeek>, mapping: &Mapping, catalog: &Catalog) -> Result<Preview, Refusal> {
+    let format = read_by(mapping.clone(), 0);
+    let read_as = ReadAs::named(Some(format.name())).with_mappings(Arc::from([Arc::clone(&format)]));
+    let mut export = open_with_sink("the file", file, &read_as, std::io::sink())?;
+    let mut preview = Preview::default();
+    let mut charge = Charge::default();
+    while let Some(step) = export.next(&mut charge)? {
+        match step {
+            Step::Skipped(_) => preview.skipped += 1,
+            Step::Rejected(rejection) => {
+                preview.rejected += 1;
+                if preview.rejections.len() < SHOWN {
+                    preview.rejections.push(rejection);
+                }
+            }
+            Step::Charge => loop {
+                let too_wide = |_: TooManyDigits| Refusal::new("sums of too many digits", "amounts of money");
+                preview.add(export.row(), &charge, catalog).map_err(too_wide)?;
+                if !export.further(&mut charge, |_| false)? {
+                    break;
+                }
+            },
+        }
+        if export.row() >= MOST_ROWS {
+            preview.is_begun = true;
+            break;
+        }
+    }
+    preview.rows = export.row();
+    preview.notes.clone_from(&export.columns().notes);
+    Ok(preview)
+}
+
+impl Preview {
+    fn add(&mut self, row: u64, charge: &Charge, catalog: &Catalog) -> Result<(), TooManyDigits> {
+        self.charges += 1;
+        let found = catalog.recognize(&charge.key);
+        let month = self.months.entry((charge.billing_month(), charge.key.currency.clone())).or_default();
+        month.charges += 1;
+        month.billed_cost = month.billed_cost.checked_add(charge.billed_cost)?;
+        if let (Some(found), Some(quantity), true) = (found, charge.consumed_quantity, charge.is_metered) {
+            let seconds = quantity.times(found.per_unit.parts()).times(found.seconds_per_unit.into());
+            let hours = crate::accelerator::accelerator_hours(seconds, 6);
+            month.accelerator_hours = month.accelerator_hours.checked_add(hours)?;
+        }
+        if self.first.len() < SHOWN {
+            let accelerator = found.map(|found| found.model.name);
+            self.first.push(PreviewedCharge { row, charge: charge.clone(), accelerator });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,17 @@
+//! How files are read that no format knows.
+
+use uuid::Uuid;
+
+paths! {
+    "/mappings" => Mappings;
+    /// Where a file is sent that is to be mapped.
+    "/mappings/files" => MappingFiles;
+    /// A mapping as a text.
+    "/mappings/text" => MappingText;
+    /// What a file that was sent becomes.
+    #[derive(Copy)]
+    "/mappings/files/{sample}" => NewMapping { sample: Uuid };
+    "/mappings/{mapping}" => Mapping { mapping: String };
+    "/mappings/{mapping}/text" => MappingDownload { mapping: String };
+    "/mappings/{mapping}/remove" => MappingRemove { mapping: String };
+}

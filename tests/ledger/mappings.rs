@@ -1,0 +1,94 @@
+//! Files that are read by mappings, in the ledger: kept, checked, undone and loaded again as any other.
+
+use gpuledger::audit::Actor;
+use gpuledger::billing::ReadAs;
+use gpuledger::billing::mapping::Mapping;
+use gpuledger::ledger::{self, Sha256, original_row, read_as, save_mapping};
+use sqlx::PgPool;
+use std::sync::Arc;
+
+use crate::support::{TestLedger, files, now, number};
+
+const GERMAN: &str = include_str!("../fixtures/invoices/rechnung.toml");
+
+async fn save(ledger: &TestLedger, text: &str) -> Option<i32> {
+    let mut db = ledger.db.acquire().await.unwrap();
+    let by = Actor::person("ada@example.org", "test");
+    save_mapping(&mut db, &Mapping::parse(text).unwrap(), by.at(now())).await.unwrap()
+}
+
+fn invoice() -> String {
+    std::fs::read_to_string(files::fixture("invoices/rechnung.csv")).unwrap()
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_file_is_recognized_by_a_saved_mapping(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let before = ledger.deliver("rechnung.csv", invoice()).await;
+    assert_eq!(before.status.as_str(), "refused");
+    assert_eq!(save(&ledger, GERMAN).await, Some(1));
+    let report = ledger.deliver("rechnung.csv", invoice()).await;
+    assert_eq!((report.status.as_str(), report.format.as_deref()), ("loaded", Some("rechenzentrum@1")));
+    assert_eq!((report.rows_read, report.charges, report.skipped, report.rejected), (6, 3, 3, 0));
+    assert_eq!(ledger.billed("2026", "2026-09").await, number("15154.50"));
+    ledger.assert_balanced().await;
+    // The next month replaces nothing, and a correction of the first takes its place.
+    let october = invoice().replace(".09.2026", ".10.2026");
+    assert_eq!(ledger.deliver("oktober.csv", october).await.status.as_str(), "loaded");
+    let corrected = invoice().replace("-480,00", "-500,00").replace("15.154,50", "15.134,50");
+    assert_eq!(ledger.deliver("neu.csv", corrected).await.status.as_str(), "loaded");
+    assert_eq!(ledger.billed("2026", "2026-09").await, number("15134.50"));
+    ledger.undo(report.delivery.unwrap() + 2).await;
+    assert_eq!(ledger.billed("2026", "2026-09").await, number("15154.50"));
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_was_imported_is_read_again_by_the_version_it_was_imported_by(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    save(&ledger, GERMAN).await;
+    let report = ledger.deliver("rechnung.csv", invoice()).await;
+    // The next version reads amounts as another cost would be: what is kept is not touched by it.
+    let next = GERMAN.replace("Rechenzentrum Nord", "Rechenzentrum Süd");
+    assert_eq!(save(&ledger, &next).await, Some(2));
+    assert_eq!(save(&ledger, &next).await, None, "it is the same");
+    ledger.assert_balanced().await;
+    let mut db = ledger.db.acquire().await.unwrap();
+    let by = Actor::person("ada@example.org", "test");
+    assert!(ledger::remove_mapping(&mut db, "rechenzentrum", by.at(now())).await.unwrap());
+    assert!(!ledger::remove_mapping(&mut db, "rechenzentrum", by.at(now())).await.unwrap());
+    ledger.assert_balanced().await;
+    let other = ledger.deliver("oktober.csv", invoice().replace(".09.2026", ".10.2026")).await;
+    assert_eq!(other.status.as_str(), "refused", "no further file is recognized by it");
+    let sha256: Vec<u8> = sqlx::query_scalar("select sha256 from delivery_files where delivery_id = $1")
+        .bind(report.delivery.unwrap())
+        .fetch_one(&mut *db)
+        .await
+        .unwrap();
+    let sha256 = Sha256::try_from(sha256).unwrap();
+    let read = read_as(&mut db, report.format.as_deref()).await.unwrap();
+    let row = original_row(&ledger.originals, &sha256, 2, &read, Vec::new(), Arc::default()).unwrap();
+    let columns: Vec<_> =
+        row.columns.iter().map(|it| (it.name.as_str(), it.value.as_str(), it.feeds)).collect();
+    assert_eq!(columns[4], ("Betrag", "1.234,50 €", Some("BilledCost, EffectiveCost")));
+    assert_eq!(row.charges.len(), 1);
+    assert!(original_row(&ledger.originals, &sha256, 2, &ReadAs::any(), Vec::new(), Arc::default()).is_err());
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn rejected_rows_of_a_mapped_file_can_be_corrected(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    save(&ledger, GERMAN).await;
+    let wrong = invoice().replace("-480,00 €", "minus 480");
+    let report = ledger.deliver("rechnung.csv", wrong).await;
+    assert_eq!((report.status.as_str(), report.rejected), ("loaded", 1));
+    let delivery = report.delivery.unwrap();
+    let corrected = format!(
+        "Datum,Leistung,Menge,Einheit,Betrag,Kostenstelle,gpuledger/Row\n\
+         15.09.2026,Gutschrift Ausfall 12.09.,,,\"-480,00 €\",4711,delivery-{delivery}/file-0/row-3\n"
+    );
+    let report = ledger.deliver("corrected.csv", corrected).await;
+    assert_eq!(report.status.as_str(), "loaded", "{:?}", report.message);
+    assert_eq!(ledger.billed("2026", "2026-09").await, number("15154.50"));
+    ledger.assert_balanced().await;
+}

@@ -1,0 +1,177 @@
+//! An invoice that no format knows: dropped, mapped by looking at it, imported, and recognized the month after.
+
+use axum::http::StatusCode;
+use gpuledger::accounts::Role;
+use sqlx::PgPool;
+
+use crate::support::app::{Answer, encode};
+use crate::support::{TestApp, TestLedger, files, html};
+
+fn invoice() -> String {
+    std::fs::read_to_string(files::fixture("invoices/lambda-weekly.csv")).unwrap()
+}
+
+/// What is said of the columns of that invoice, and what is the same in all rows.
+const FILLED: &[(&str, &str)] = &[
+    ("shape", "comma-1"),
+    ("separator", "comma"),
+    ("header", "1"),
+    ("states", "part"),
+    ("column0", "invoice"),
+    ("column1", "start"),
+    ("column2", "end"),
+    ("column3", "description"),
+    ("column4", "accelerator"),
+    ("column5", "quantity"),
+    ("column6", "cost"),
+    ("column7", "tax"),
+    ("column8", "tag"),
+    ("provider", "Lambda"),
+    ("account", "default"),
+    ("currency", "USD"),
+    ("unit", "Hours"),
+    ("end-is", "included"),
+    ("decimal", "point"),
+    ("spread", "yes"),
+];
+
+/// Sends a file, and answers the page on which it is mapped.
+async fn send(app: &mut TestApp, content: &str) -> String {
+    let answer =
+        app.upload_from("/mappings", "/mappings/files", &[("invoice.csv", content.as_bytes())]).await;
+    assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
+    answer.location().to_owned()
+}
+
+fn asked(page: &str, fields: &[(&str, &str)]) -> String {
+    let fields: Vec<String> =
+        fields.iter().map(|(name, value)| format!("{}={}", encode(name), encode(value))).collect();
+    format!("{page}?{}", fields.join("&"))
+}
+
+/// Maps the invoice and saves that; `then` says whether it is imported, too.
+pub async fn save(app: &mut TestApp, then: &str) -> Answer {
+    let page = send(app, &invoice()).await;
+    let fields: Vec<_> = FILLED.iter().copied().chain([("name", "lambda-weekly"), ("then", then)]).collect();
+    app.submit(&page, &page, &fields).await
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn an_invoice_is_mapped_imported_and_recognized_the_month_after(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+
+    // What the file becomes follows each change, and nothing is imported meanwhile.
+    let page = send(&mut finance, &invoice()).await;
+    let first = finance.get(&page).await;
+    assert_eq!(first.status, StatusCode::OK, "{}", first.body);
+    assert!(
+        html::text(&first.body, "#outcome").contains("Enter the provider"),
+        "{}",
+        html::text(&first.body, "#outcome")
+    );
+    let shown = finance.get(&asked(&page, FILLED)).await.body;
+    let outcome = html::text(&shown, "#outcome");
+    for text in [
+        "4 rows: 12 charges, 0 rejected, 0 left out.",
+        "September 2026",
+        "6,046.05",
+        "October 2026",
+        "2,489.74",
+        "8,535.79",
+    ] {
+        assert!(outcome.contains(text), "{text}: {outcome}");
+    }
+    assert_eq!(finance.json("/imports.json").await["count"], 0);
+
+    let saved = save(&mut finance, "import").await;
+    assert_eq!(saved.status, StatusCode::SEE_OTHER, "{}", saved.body);
+    assert!(saved.location().starts_with("/imports/batches/"), "{}", saved.location());
+    finance.run_jobs().await;
+    let import = finance.json("/imports/1.json").await;
+    assert_eq!(import["format"], "lambda-weekly@1");
+    let total = finance.json("/spend/2026-09..2026-10.json?by=month&cost=billed").await["total"].clone();
+    assert_eq!(total["amount"], "8535.79");
+    let original = finance.get("/charges/1/0/3").await.body;
+    assert!(original.contains("$4,018.56"), "the row as the file has it");
+
+    // The next file with these columns needs nobody.
+    let next = invoice().replace("2026-09-21", "2026-10-05").replace("2026-09-27", "2026-10-11");
+    let next = next.replace("2026-09-28", "2026-10-12").replace("2026-10-04", "2026-10-18");
+    finance.import("next.csv", next).await;
+    let import = finance.json("/imports/2.json").await;
+    assert_eq!(import["format"], "lambda-weekly@1");
+    let total = finance.json("/spend/2026-09..2026-10.json?by=month&cost=billed").await["total"].clone();
+    assert_eq!(total["amount"], "17071.58", "weeks add up, also in a month that another one began");
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_file_whose_columns_changed_is_mapped_from_what_was_said(db: PgPool) {
+    let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
+    assert_eq!(save(&mut finance, "keep").await.location(), "/mappings/lambda-weekly");
+    let changed = invoice().replacen("Description", "Line item", 1);
+    finance.import("changed.csv", changed.clone()).await;
+    let import = finance.json("/imports/1.json").await;
+    assert_eq!(import["status"], "refused");
+    assert!(
+        import["message"].as_str().unwrap().contains("most columns of the mapping lambda-weekly"),
+        "{import}"
+    );
+    let page = send(&mut finance, &changed).await;
+    let body = finance.get(&page).await.body;
+    assert!(html::text(&body, ".notice").contains("lambda-weekly"), "{body}");
+    let chosen = html::attributes(&body, "#column6 option[selected]", "value");
+    assert_eq!(chosen, ["cost"]);
+    assert_eq!(html::attributes(&body, "#column3 option[selected]", "value"), [""], "the new one");
+    assert_eq!(html::attributes(&body, "#provider", "value"), ["Lambda"]);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_cannot_be_saved_says_why_and_keeps_what_was_filled_in(db: PgPool) {
+    let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
+    let page = send(&mut finance, &invoice()).await;
+    let fields: Vec<_> = FILLED.iter().copied().chain([("name", "…"), ("then", "keep")]).collect();
+    let answer = finance.submit(&page, &page, &fields).await;
+    assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(
+        html::text(&answer.body, "#name-hint").contains("expected lower-case letters"),
+        "{}",
+        html::text(&answer.body, "#name-hint")
+    );
+    assert_eq!(html::attributes(&answer.body, "#column6 option[selected]", "value"), ["cost"]);
+    let gone = finance.get("/mappings/files/67e55044-10b1-426f-9247-bb680e5fe0c8").await;
+    assert_eq!(gone.status, StatusCode::NOT_FOUND);
+    assert!(gone.body.contains("Choose it again"));
+    let answer = finance.upload_from("/mappings", "/mappings/files", &[]).await;
+    assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(answer.body.contains("Choose a file."));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_mapping_is_exported_and_imported_as_a_text(db: PgPool) {
+    let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
+    save(&mut finance, "keep").await;
+    let text = finance.get("/mappings/lambda-weekly/text").await;
+    assert_eq!(text.headers["content-disposition"].to_str().unwrap().split(';').next(), Some("attachment"));
+    let renamed = text.body.replace("lambda-weekly", "lambda-copy");
+    let answer = finance.submit("/mappings", "/mappings/text", &[("text", &renamed)]).await;
+    assert_eq!(answer.location(), "/mappings/lambda-copy");
+    let wrong = finance.submit("/mappings", "/mappings/text", &[("text", "name = 5")]).await;
+    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
+    let list = finance.json("/mappings.json").await;
+    assert_eq!(list["mappings"].as_array().unwrap().len(), 2);
+    finance.submit("/mappings/lambda-copy", "/mappings/lambda-copy/remove", &[]).await;
+    assert_eq!(finance.json("/mappings.json").await["mappings"].as_array().unwrap().len(), 1);
+    let page = finance.get("/mappings/lambda-copy").await.body;
+    assert_eq!(html::text(&page, "h1 .badge"), "removed");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn texts_of_a_file_are_escaped(db: PgPool) {
+    let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
+    let hostile = "Date,<script>alert(1)</script>\n2026-09-01,\"<img src=x onerror=alert(1)>\"\n";
+    let page = send(&mut finance, hostile).await;
+    let body = finance.get(&page).await.body;
+    assert!(!body.contains("<script>alert") && !body.contains("<img src=x"), "{body}");
+}
