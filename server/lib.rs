@@ -59,6 +59,10 @@ pub mod onprem;
 pub mod period;
 /// Prices of accelerators elsewhere: what comes with the program, what people entered, and lists that others publish.
 pub mod price_catalogue;
+/// Rate cards: what was entered, and what a change of it moves.
+pub mod rate_cards;
+/// What usage costs that arrives without cost. Pure.
+pub mod rating;
 /// The questions pages ask of the ledger.
 pub mod report;
 /// Scenarios that people saved: versions, and whom they are shown to.

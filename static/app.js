@@ -6,6 +6,7 @@ document.addEventListener("submit", (event) => {
   const form = event.target;
   if (form.dataset.sent) return event.preventDefault();
   form.dataset.sent = "yes";
+  if (form.matches("[data-pieces]")) return sendInPieces(form, event);
   if (form.matches("[data-upload]")) return send(form, event);
   setTimeout(() => delete form.dataset.sent, 4000);
 });
@@ -125,6 +126,214 @@ function send(form, event) {
     stop(said.slice(0, 5).map((it) => (it.cells ? `Row ${text(it)}.` : text(it))).join(" ") + more);
   });
   request.send(new FormData(form));
+}
+
+// Files that are sent piece by piece. What has arrived stays when the connection is lost, and when the page is closed: whoever
+// begins to send the same file again hears how far it is.
+const PIECE = 4 * 1024 * 1024;
+const FILES_AT_ONCE = 2;
+// Seconds before something is tried again; after the last, somebody has to ask for it.
+const PAUSES = [1, 2, 4, 8, 15, 30];
+
+// What was wrong, and whether trying again would change nothing.
+const failure = (sentence, isRefusal, status) => Object.assign(new Error(sentence), { isRefusal, status });
+
+// A request of the form; `headers` and the rest as `fetch` takes them.
+async function ask(form, address, { headers, ...request }) {
+  const own = { "X-CSRF-Token": form.elements.csrf.value, Accept: "text/plain" };
+  const answer = await fetch(address, { ...request, headers: { ...own, ...headers } });
+  // A piece that was sent to the wrong place is sent to the right one next; an upload that is gone begins anew.
+  if (answer.ok || answer.status === 409) return answer;
+  const { status } = answer;
+  throw failure((await answer.text()).trim(), (status < 500 && status !== 404) || status === 507, status);
+}
+
+// Seconds, or until the connection is back, or until it is canceled.
+function pause(seconds, signal) {
+  return new Promise((over) => {
+    setTimeout(over, seconds * 1000);
+    addEventListener("online", over, { once: true, signal });
+    signal.addEventListener("abort", over, { once: true });
+  });
+}
+
+// Does something until it works. `act` is given what to call whenever it gets on.
+async function persist(act, say, signal) {
+  let failures = 0;
+  for (;;) {
+    try {
+      return await act(() => (failures = 0));
+    } catch (error) {
+      if (signal.aborted || error.isRefusal) throw error;
+      if (failures === PAUSES.length) throw failure("Connection lost. What was uploaded is kept.", false);
+      const seconds = PAUSES[failures++];
+      say(`Connection lost. Trying again in ${seconds} s.`);
+      await pause(seconds, signal);
+    }
+  }
+}
+
+// Sends one file, from where it is.
+function sendFile(form, upload) {
+  const { file, canceled: { signal } } = upload;
+  const arrived = (answer) => Number(answer.headers.get("Upload-Offset"));
+  return persist(async (gotOn) => {
+    const body = new URLSearchParams({ name: file.name, size: file.size, modified: file.lastModified });
+    const begun = await ask(form, form.dataset.pieces, { method: "POST", body, signal });
+    upload.at = begun.headers.get("Location");
+    document.querySelector(`[data-upload-at="${upload.at}"]`)?.remove();
+    let offset = arrived(begun);
+    upload.say(offset ? `Resumed at ${upload.show(offset)}.` : "");
+    while (offset < file.size) {
+      const piece = await file.slice(offset, offset + PIECE).arrayBuffer().catch(() => {
+        throw failure("The file was changed or moved. Choose it again.", true);
+      });
+      const headers = { "Upload-Offset": offset };
+      offset = arrived(await ask(form, upload.at, { method: "PATCH", headers, body: piece, signal }));
+      upload.show(offset);
+      gotOn();
+    }
+    upload.show(offset);
+  }, upload.say, signal);
+}
+
+function sendInPieces(form, event) {
+  event.preventDefault();
+  const panel = document.getElementById("uploads");
+  const [line, list] = [panel.querySelector("p"), panel.querySelector("ul")];
+  const [words, cancelAll] = line.children;
+  const controls = [form.elements.files, form.querySelector("button")];
+  const uploads = [...form.elements.files.files].map(row);
+  let [working, isOver] = [0, false];
+
+  // The state of an upload: waiting, sending, stopped, done or canceled.
+  const inState = (...states) => uploads.filter(({ state }) => states.includes(state));
+
+  function row(file) {
+    const item = panel.querySelector("template").content.cloneNode(true).firstElementChild;
+    const [name, bar, percent, says, ways] = item.children;
+    const [resume, cancel] = ways.children;
+    const upload = { file, state: "waiting", canceled: new AbortController(), item, resume };
+    upload.say = (sentence) => (says.textContent = sentence);
+    upload.show = (offset) => {
+      bar.value = file.size ? Math.floor((100 * offset) / file.size) : 100;
+      return (percent.textContent = `${bar.value}%`);
+    };
+    upload.to = (state, sentence) => {
+      upload.state = state;
+      upload.say(sentence);
+      cancel.hidden = state === "done" || state === "canceled";
+    };
+    name.textContent = file.name;
+    bar.setAttribute("aria-label", `Upload of ${file.name}`);
+    for (const button of [resume, cancel]) button.setAttribute("aria-label", `${button.textContent} ${file.name}`);
+    upload.show(0);
+    upload.say("Waiting");
+    resume.addEventListener("click", () => {
+      resume.hidden = true;
+      cancel.focus();
+      upload.to("waiting", "Waiting");
+      work();
+    });
+    cancel.addEventListener("click", () => {
+      stop(upload);
+      item.tabIndex = -1;
+      item.focus();
+      settle();
+    });
+    return upload;
+  }
+
+  function stop(upload) {
+    upload.canceled.abort();
+    if (upload.at) ask(form, upload.at, { method: "DELETE", keepalive: true }).catch(() => {});
+    upload.resume.hidden = true;
+    upload.to("canceled", "Canceled");
+  }
+
+  function work() {
+    for (; working < FILES_AT_ONCE && inState("waiting").length; working++) next(inState("waiting")[0]);
+    settle();
+  }
+
+  async function next(upload) {
+    upload.to("sending", "");
+    try {
+      await sendFile(form, upload);
+      upload.to("done", "Uploaded");
+    } catch (error) {
+      if (upload.state === "sending") {
+        upload.to("stopped", error.message);
+        // What is too large stays so; space can be made, and a connection comes back.
+        upload.resume.hidden = error.isRefusal && error.status !== 507;
+      }
+    }
+    working--;
+    work();
+  }
+
+  // Says how far all of it is, and goes on once nothing is missing.
+  function settle() {
+    if (isOver) return;
+    const [done, left] = [inState("done"), inState("waiting", "sending", "stopped")];
+    const sent = uploads.length - inState("canceled").length;
+    words.textContent = `${done.length} of ${sent} ${sent === 1 ? "file" : "files"} uploaded. Keep this page open.`;
+    cancelAll.hidden = !left.length;
+    if (left.length) return;
+    if (done.length) return handOver(done);
+    end("Upload canceled. Nothing was imported.");
+  }
+
+  async function handOver(done) {
+    isOver = true;
+    const body = new URLSearchParams(done.map(({ at }) => ["upload", at.split("/").pop()]));
+    const { signal } = new AbortController();
+    try {
+      const batch = await persist(async () => {
+        const asked = ask(form, `${form.dataset.pieces}/import`, { method: "POST", body });
+        // They are gone where they were handed over, and only the answer was lost: the page of imports shows them.
+        const answer = await asked.catch((error) => {
+          if (error.status === 404) return { url: form.action };
+          throw error;
+        });
+        return answer.url;
+      }, (sentence) => (words.textContent = sentence), signal);
+      end("");
+      location.assign(batch);
+    } catch (error) {
+      end(error.message);
+    }
+  }
+
+  function end(sentence) {
+    isOver = true;
+    words.textContent = sentence;
+    cancelAll.hidden = true;
+    for (const control of controls) control.disabled = false;
+    delete form.dataset.sent;
+  }
+
+  cancelAll.onclick = () => {
+    inState("waiting", "sending", "stopped", "done").forEach(stop);
+    settle();
+  };
+  for (const control of controls) control.disabled = true;
+  for (const old of list.querySelectorAll("li:not([data-upload-at])")) old.remove();
+  list.prepend(...uploads.map(({ item }) => item));
+  panel.hidden = line.hidden = false;
+  work();
+}
+
+// What was begun earlier can be canceled without choosing its file again.
+for (const item of document.querySelectorAll("[data-upload-at]")) {
+  const cancel = item.querySelector("[data-cancel]");
+  cancel.hidden = false;
+  cancel.addEventListener("click", async () => {
+    const form = document.querySelector("[data-pieces]");
+    await ask(form, item.dataset.uploadAt, { method: "DELETE" }).catch(() => {});
+    item.remove();
+    form.elements.files.focus();
+  });
 }
 
 // In a form whose answer follows, Enter means the next answer and not another page.

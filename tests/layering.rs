@@ -49,6 +49,8 @@ const PURE: &[&str] = &[
     "price_catalogue/catalogue.rs",
     "price_catalogue/price.rs",
     "price_catalogue/read",
+    "rate_cards/read.rs",
+    "rating",
 ];
 /// What lets money into PostgreSQL implements traits of sqlx, and does nothing else with it.
 const EXCEPTIONS: &[&str] = &["money/postgres.rs"];

@@ -144,7 +144,7 @@ impl<'a> Texts<'a> {
             found = found.or(Some(rule.counts));
         }
         if counts_accelerators(&key.unit) {
-            return Some(Counts::Accelerators);
+            return (!self.is_beside_machines(key)).then_some(Counts::Accelerators);
         }
         // An AWS usage type that no rule knows (`EBSOptimized:…`, `Reservation:…`) is beside the machine.
         let is_usage_type =
@@ -159,6 +159,24 @@ impl<'a> Texts<'a> {
             Finds::UsageType(name) => usage_type(&key.meter) == *name,
             Finds::InstancePrefix(prefix) => machine_name(key).starts_with(prefix),
         }
+    }
+
+    /// Whether a key names no model, and any of its texts what is billed beside machines: bills write one unit in every row,
+    /// storage and support included.
+    fn is_beside_machines(&self, key: &ChargeKey) -> bool {
+        if self.model(key) != unknown_model() {
+            return false;
+        }
+        let texts = [&self.meter, &self.service, &words(&key.sku)];
+        let says = |phrase: &[String]| texts.iter().any(|text| contains(text, phrase));
+        let mut excluded =
+            rules().iter().filter(|rule| rule.provider == "*" && rule.counts == Counts::Excluded);
+        let is_excluded = excluded.any(|rule| match &rule.finds {
+            Finds::MeterWords(phrase) | Finds::ServiceWords(phrase) => says(phrase),
+            Finds::UsageType(_) | Finds::InstancePrefix(_) => false,
+        });
+        is_excluded
+            || texts.iter().any(|text| text.iter().any(|word| BESIDE_MACHINES.contains(&word.as_str())))
     }
 
     /// The model of a key whose unit counts accelerators.
@@ -224,6 +242,40 @@ pub(super) fn machine_name(key: &ChargeKey) -> &str {
 
 /// What the source of a machine begins with that people write and nobody rents.
 const NO_SUCH_TYPE: &str = "no such type: ";
+
+/// Words of what is billed beside machines. Of a machine that is known they are part of its description: `H100 with backup`.
+const BESIDE_MACHINES: &[&str] = &[
+    "backup",
+    "backups",
+    "bandwidth",
+    "bucket",
+    "buckets",
+    "filesystem",
+    "filesystems",
+    "fileshare",
+    "ip",
+    "ips",
+    "ipv4",
+    "maintenance",
+    "nas",
+    "networking",
+    "nfs",
+    "onboarding",
+    "setup",
+    "traffic",
+    "transfer",
+    "vpn",
+    "datenverkehr",
+    "einrichtung",
+    "lizenz",
+    "lizenzen",
+    "netzwerk",
+    "speicher",
+    "speicherplatz",
+    "wartung",
+    "stockage",
+    "sauvegarde",
+];
 
 /// Providers that name a machine by its GPU alone, state how many there are beside it where there are several, and rent
 /// each by the hour.

@@ -217,6 +217,17 @@ mod tests {
     }
 
     #[test]
+    fn a_model_counts_in_gpu_hours_whatever_stands_beside_it() {
+        for meter in ["H100 with filesystem", "B200, setup included"] {
+            let key = key(["A cloud", "", meter, "GPU-Hours"]);
+            assert!(Catalog::default().recognize(&key).is_some(), "{meter}");
+        }
+        let of_sku =
+            ChargeKey { sku: "STORAGE-NVME".to_owned(), ..key(["A cloud", "", "Item 7", "GPU-Hours"]) };
+        assert_eq!(Catalog::default().recognize(&of_sku), None);
+    }
+
+    #[test]
     fn what_is_counted_without_a_model_is_named() {
         let key = key(["A cloud", "", "Falcon 9000 time", "GPU-Hours"]);
         let found = Catalog::default().unrecognized(&key);
@@ -262,6 +273,11 @@ mod tests {
             ["A cloud", "", "vCPU of GPU nodes", "Hours"],
             ["AWS", "", "Global Accelerator fixed fee", "Hrs"],
             ["AWS", "", "DynamoDB Accelerator node", "Hrs"],
+            // What a bill counts in the unit of its GPUs.
+            ["A cloud", "", "Shared filesystem", "GPU-Hours"],
+            ["A cloud", "", "Speicher NVMe", "GPU-Hours"],
+            ["A cloud", "", "Premium support", "GPU-Hours"],
+            ["A cloud", "", "Public IPs", "GPU-Hours"],
             // No time.
             ["A cloud", "", "GPU setup fee", "Units"],
             ["A cloud", "", "GPU reservation", "1/Month"],

@@ -35,6 +35,7 @@ words! {
         ArchivingSet = "storage.archiving_set", "archiving of imports changed";
         ImportsArchived = "storage.archived", "inactive imports archived";
         FilesRemoved = "storage.files_removed", "files of archived imports removed";
+        UploadLimitsSet = "storage.upload_limits_set", "limits of uploads changed";
         ImportLimitsSet = "import.limits_set", "limits of imports changed";
         RatesSet = "rates.set", "exchange rates set";
         RateRemoved = "rates.removed", "exchange rate removed";
@@ -64,6 +65,12 @@ words! {
         PricesChanged = "prices.changed", "prices changed";
         PricesUndone = "prices.undone", "price change undone";
         PricesDiscarded = "prices.discarded", "price change discarded";
+        RateCardsDrafted = "rate_cards.drafted", "rate card change drafted";
+        RateCardsProposed = "rate_cards.proposed", "rate card change proposed";
+        RateCardsChanged = "rate_cards.changed", "rate cards changed";
+        RateCardsUndone = "rate_cards.undone", "rate card change undone";
+        RateCardsDiscarded = "rate_cards.discarded", "rate card change discarded";
+        DeliveryRepriced = "delivery.repriced", "priced by changed rate cards";
         CatalogAdded = "catalog.added", "added to catalog";
         CatalogRemoved = "catalog.removed", "removed from catalog";
         MappingSaved = "mapping.saved", "mapping saved";

@@ -105,6 +105,8 @@ pub struct Charge {
     /// Whether the quantity is usage that was paid for: covered by a commitment or not, but never a
     /// negation, fee, credit or unused commitment. Accelerator-hours count only these.
     pub is_metered: bool,
+    /// Whether it is usage whose cost is not stated: what it costs is for a rate card to say, and until then it is not 0 but unknown.
+    pub lacks_cost: bool,
     /// Whether it names an earlier row of the same export that it corrects. Both count.
     pub corrects_a_row: bool,
     /// Empty until the provider has issued the invoice.
@@ -211,6 +213,7 @@ impl Charge {
         self.contracted_cost = Decimal::ZERO;
         self.consumed_quantity = None;
         self.is_metered = false;
+        self.lacks_cost = false;
         self.corrects_a_row = false;
     }
 }

@@ -53,6 +53,13 @@ impl Slashed {
         parts.next().is_none().then_some(Self { first, second, year: year as i32 })
     }
 
+    /// Every one of a cell that begins with one: of a range, its ends.
+    pub fn all(cell: &[u8]) -> impl Iterator<Item = Self> {
+        let mut texts = cell.split(|byte| !byte.is_ascii_digit() && *byte != b'/');
+        let first = texts.next().and_then(Self::parse);
+        first.into_iter().chain(texts.filter_map(Self::parse).filter(move |_| first.is_some()))
+    }
+
     /// `None` where the order is not decided, or the numbers are no date in it.
     pub fn date(self, order: DateOrder) -> Option<NaiveDate> {
         let (day, month) = match order {
@@ -116,14 +123,15 @@ impl Evidence {
             text: String::from_utf8_lossy(record.word(column).trim_ascii()).into_owned(),
         };
         for column in &dates.columns {
-            let Some(date) = date(*column) else { continue };
-            match (date.date(DateOrder::DayFirst), date.date(DateOrder::MonthFirst)) {
-                (Some(_), None) if self.day_first.is_none() => self.day_first = Some(cell(*column)),
-                (None, Some(_)) if self.month_first.is_none() => self.month_first = Some(cell(*column)),
-                (Some(day), Some(month)) if day != month && self.open.is_none() => {
-                    self.open = Some((cell(*column), date));
+            for date in Slashed::all(record.word(*column).trim_ascii()) {
+                match (date.date(DateOrder::DayFirst), date.date(DateOrder::MonthFirst)) {
+                    (Some(_), None) if self.day_first.is_none() => self.day_first = Some(cell(*column)),
+                    (None, Some(_)) if self.month_first.is_none() => self.month_first = Some(cell(*column)),
+                    (Some(day), Some(month)) if day != month && self.open.is_none() => {
+                        self.open = Some((cell(*column), date));
+                    }
+                    _ => {}
                 }
-                _ => {}
             }
         }
         let Some((start, end)) = dates.billing_period else { return };
@@ -176,3 +184,26 @@ impl Evidence {
 
 const WRITE_YEAR_FIRST: &str = "dates with the year first, as 2026-10-01: export the file again, or give its date columns the \
                                 format yyyy-mm-dd in the spreadsheet, and import it then";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_of_a_range_are_found_with_blanks_and_without() {
+        for (cell, expected) in [
+            ("01/09/2026", 1),
+            ("01/09/2026 10:00", 1),
+            ("01/09/2026-07/09/2026", 2),
+            ("01/09/2026 - 07/09/2026", 2),
+            ("01/09/2026–07/09/2026", 2),
+            ("01/09/26 to 07/09/26", 2),
+            ("09/2026", 0),
+            ("2026-09-01", 0),
+            ("paid 01/09/2026", 0),
+            ("", 0),
+        ] {
+            assert_eq!(Slashed::all(cell.as_bytes()).count(), expected, "{cell}");
+        }
+    }
+}

@@ -23,6 +23,7 @@ pub mod formula_guard;
 mod google;
 mod guide;
 mod header;
+mod hyperstack;
 mod instance_type;
 mod json;
 mod machine_cell;
@@ -66,9 +67,9 @@ pub use rows::{Layout, ReadSeek, START, Start, Workbook};
 pub use spelling::{normalized, normalized_key};
 pub use statement::Statement;
 
-/// Every export format that is read, the more particular first.
+/// Every export format that is read, the more particular first, and then mappings that are built in.
 pub static FORMATS: LazyLock<Vec<Arc<dyn Format>>> = LazyLock::new(|| {
-    vec![
+    let mut formats: Vec<Arc<dyn Format>> = vec![
         Arc::new(aws_cur_2::AwsCur2),
         Arc::new(aws_cur::AwsCur),
         Arc::new(google::GoogleBilling),
@@ -79,8 +80,12 @@ pub static FORMATS: LazyLock<Vec<Arc<dyn Format>>> = LazyLock::new(|| {
         Arc::new(digitalocean::DigitalOceanInvoice),
         Arc::new(crusoe::CrusoeBilling),
         Arc::new(runpod::RunPodBilling),
+        Arc::new(hyperstack::HyperstackCosts),
         Arc::new(focus::Focus),
-    ]
+        Arc::new(focus::FocusUsage),
+    ];
+    formats.extend(mapping::shipped_formats());
+    formats
 });
 
 /// One kind of billing export.
@@ -136,7 +141,7 @@ pub trait Format: Send + Sync {
         &[]
     }
 
-    /// The member that holds the rows, where its JSON is one object: an answer of an API.
+    /// The member that holds the rows, where its JSON is one object: an answer of an API. Behind `*.`, that of any of its members.
     fn list(&self) -> Option<&'static str> {
         None
     }

@@ -42,14 +42,15 @@ impl ReadAs {
         FORMATS.iter().chain(self.mapped.iter())
     }
 
-    /// The mapping that knows a header.
-    pub(super) fn mapping(&self, header: &Header) -> Option<&Arc<dyn Format>> {
-        self.mapped.iter().find(|format| format.recognizes(header))
+    /// The mappings that know a header.
+    pub(super) fn mappings_of(&self, header: &Header) -> Vec<&Arc<dyn Format>> {
+        self.mapped.iter().filter(|format| format.recognizes(header)).collect()
     }
 
     /// The mapping most of whose columns a header has.
     pub(super) fn nearest_mapping(&self, header: &Header) -> Option<&Arc<dyn Format>> {
-        self.mapped.iter().find(|format| format.has_its_columns(header))
+        let built_in = FORMATS.iter().filter(|format| format.is_mapping());
+        self.mapped.iter().chain(built_in).find(|format| format.has_its_columns(header))
     }
 
     /// How the rows of a text or a workbook stand in it.

@@ -158,8 +158,17 @@ fn format_by_names(header: &Header, read_as: &ReadAs) -> Result<Arc<dyn Format>,
             missing => Err(lacks(&**format, &missing)),
         };
     }
-    if let Some(format) = read_as.mapping(header) {
-        return Ok(Arc::clone(format));
+    match *read_as.mappings_of(header) {
+        [] => {}
+        [format] => return Ok(Arc::clone(format)),
+        // They may read it as bills of two vendors.
+        [..] => {
+            let names = listed(read_as.mappings_of(header).iter().map(|format| format.name()), 5);
+            return Err(Refusal::new(
+                format!("the columns of several mappings: {names}"),
+                "one that is chosen: open the file at Imports, Mappings, or name the mapping on the command line with --mapping",
+            ));
+        }
     }
     if let Some(refusal) = refused_files::by_header(header) {
         return Err(refusal);

@@ -10,6 +10,8 @@ use super::header::Header;
 use super::refusal::shown;
 
 const FOCUS_COST: &str = "the FOCUS Cost and Usage dataset, which has ChargePeriodStart";
+const HYPERSTACK_COSTS: &str = "Hyperstack's cost datapoints of each resource (/billing/billing/history/virtual-machine/{vm_id}/graph \
+                                and its like), or a table with a column of dates, which a mapping reads";
 const A_BILL: &str = "a billing export as CSV, JSON or Parquet";
 
 /// Refuses JSON that is known to be no cost, by the keys at its beginning.
@@ -102,6 +104,11 @@ static JSON: &[JsonKind] = &[
         expected: A_BILL,
     },
     JsonKind {
+        keys: &[&["billing_events_history"]],
+        found: "billing events of a resource of Hyperstack, which is named nowhere in them",
+        expected: HYPERSTACK_COSTS,
+    },
+    JsonKind {
         keys: &[&["results", "next_token"]],
         found: "an answer of Vast.ai that has no charges",
         expected: "the charges of days on which something was rented",
@@ -177,6 +184,11 @@ static HEADERS: &[HeaderKind] = &[
         is: |h| all(h, &["billablemetric", "resourcetype", "cost"]) && !h.has("resourceid"),
         found: "daily costs of Crusoe by type of resource (/billing/costs), without the resources",
         expected: "Crusoe's billing export (/billing/export)",
+    },
+    HeaderKind {
+        is: |h| h.has("metricsincurredbill") && !h.has("metricsincurredbillgraph"),
+        found: "Hyperstack's billing history, which says of no amount when it was incurred",
+        expected: HYPERSTACK_COSTS,
     },
     // Vast.ai's, in the columns of its charges.
     HeaderKind {

@@ -73,6 +73,9 @@ pub trait ReadRow {
     /// Takes only these costs from the rows that follow.
     fn take(&mut self, _half: Statement) {}
 
+    /// Before the first row of a file whose rows are in an object: takes what that has before them, as far as it is there.
+    fn stand_in(&mut self, _members: &Members) {}
+
     /// What there is to say of a file whose rows are in an object, behind the last of so many: that it is one page of several.
     fn members(&self, _members: &Members, _rows: u64) -> Option<String> {
         None

@@ -17,6 +17,7 @@ words! {
         Allocation = "allocation";
         AssetRegister = "asset-register";
         Prices = "prices";
+        RateCards = "rate-cards";
     }
 }
 
@@ -27,7 +28,7 @@ impl Kind {
     pub async fn version(self, db: &mut PgConnection) -> sqlx::Result<i64> {
         match self {
             Self::Allocation => ledger::sequence(db).await,
-            Self::AssetRegister | Self::Prices => {
+            Self::AssetRegister | Self::Prices | Self::RateCards => {
                 sqlx::query_scalar!("select version from documents where kind = $1", self as Self)
                     .fetch_one(db)
                     .await
@@ -40,7 +41,7 @@ impl Kind {
     pub(super) async fn begin(self, db: &mut PgConnection) -> sqlx::Result<i64> {
         match self {
             Self::Allocation => ledger::begin_version(db).await,
-            Self::AssetRegister | Self::Prices => {
+            Self::AssetRegister | Self::Prices | Self::RateCards => {
                 sqlx::query_scalar!(
                     r#"select version + 1 as "next!" from documents where kind = $1 for update"#,
                     self as Self,
@@ -57,7 +58,7 @@ impl Kind {
             Self::Allocation => {
                 ledger::end_version(db, version, None, "allocation", &act.by.name, act.at).await
             }
-            Self::AssetRegister | Self::Prices => {
+            Self::AssetRegister | Self::Prices | Self::RateCards => {
                 sqlx::query!("update documents set version = $2 where kind = $1", self as Self, version)
                     .execute(db)
                     .await?;
@@ -71,6 +72,7 @@ impl Kind {
             Self::Allocation => Object::Change(change),
             Self::AssetRegister => Object::AssetRegisterChange(change),
             Self::Prices => Object::PriceChange(change),
+            Self::RateCards => Object::RateCardChange(change),
         }
     }
 
@@ -91,6 +93,11 @@ impl Kind {
             (Self::Prices, Status::Applied) => Verb::PricesChanged,
             (Self::Prices, Status::Undone) => Verb::PricesUndone,
             (Self::Prices, Status::Discarded) => Verb::PricesDiscarded,
+            (Self::RateCards, Status::Draft) => Verb::RateCardsDrafted,
+            (Self::RateCards, Status::Proposed) => Verb::RateCardsProposed,
+            (Self::RateCards, Status::Applied) => Verb::RateCardsChanged,
+            (Self::RateCards, Status::Undone) => Verb::RateCardsUndone,
+            (Self::RateCards, Status::Discarded) => Verb::RateCardsDiscarded,
         }
     }
 
@@ -98,7 +105,7 @@ impl Kind {
     pub(super) fn version_name(self) -> &'static str {
         match self {
             Self::Allocation => "sequence",
-            Self::AssetRegister | Self::Prices => "revision",
+            Self::AssetRegister | Self::Prices | Self::RateCards => "revision",
         }
     }
 }

@@ -137,15 +137,16 @@ fn print(report: &Report) -> io::Result<()> {
 }
 
 fn print_loaded(report: &Report) -> io::Result<()> {
-    let credits = match report.further_charges {
+    let further = match report.further_charges {
         0 => String::new(),
-        credits => format!(" + {credits} credits in them"),
+        1 => " + 1 more charge in these rows".to_owned(),
+        further => format!(" + {further} more charges in these rows"),
     };
     say!(
         "  import {}: {} rows{} = {} charges + {} rejected + {} skipped",
         report.delivery.unwrap_or_default(),
         report.rows_read,
-        credits,
+        further,
         report.charges,
         report.rejected,
         report.skipped

@@ -5,7 +5,7 @@ use crate::accounts::Viewer;
 use crate::command_output::say;
 use crate::money::{Currency, Decimal};
 use crate::period::Period;
-use crate::report::{self, Answers, CostMetric, Filter, Grouping, Question, Unconverted};
+use crate::report::{self, Answers, CostMetric, Filter, Grouping, Question, Unconverted, Unpriced};
 
 #[derive(clap::Subcommand)]
 pub enum Report {
@@ -130,6 +130,10 @@ pub async fn run(session: Session, report: Report) -> anyhow::Result<Done> {
     }
     if spend.rejected_rows > 0 {
         say!("incomplete: {} rows were rejected", spend.rejected_rows)?;
+    }
+    if spend.unpriced.charges > 0 {
+        let Unpriced { charges, accelerator_hours } = &spend.unpriced;
+        say!("unpriced: {charges} charges have no rate yet ({accelerator_hours} GPU-hours)")?;
     }
     Ok(Done::Well)
 }

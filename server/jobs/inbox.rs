@@ -16,7 +16,8 @@ use tokio::io::{AsyncWriteExt as _, BufWriter};
 use uuid::Uuid;
 
 use super::Incoming;
-use super::samples::{Sample, Samples};
+use super::samples::{Samples, gone_is_fine};
+use super::upload_limits::{NotTaken, UploadLimits};
 use crate::audit::{self, Act, Object, Verb};
 use crate::ledger::Decision;
 use crate::store::disk;
@@ -50,8 +51,11 @@ impl Inbox {
             folder,
             files: Vec::new(),
             bytes: 0,
+            taken: Vec::new(),
+            limits: UploadLimits { largest_file: None, kept_free: disk::KEPT_FREE },
             decision: None,
             reloads: None,
+            mapping: None,
             is_kept: false,
             _lock: lock,
         })
@@ -102,9 +106,14 @@ pub struct Arriving {
     folder: PathBuf,
     files: Vec<Incoming>,
     bytes: u64,
+    /// Folders of files that waited elsewhere.
+    taken: Vec<PathBuf>,
+    limits: UploadLimits,
     decision: Option<Decision>,
     /// The archived import whose files these are.
     reloads: Option<i64>,
+    /// The mapping that reads them, by its name and version.
+    mapping: Option<String>,
     is_kept: bool,
     _lock: File,
 }
@@ -119,9 +128,18 @@ impl Arriving {
         let path = self.folder.join(self.files.len().to_string());
         // At once, and not on a thread that may be about to when the upload breaks off and its folder goes.
         let file = tokio::fs::File::from_std(File::create_new(&path)?);
-        self.files.push(Incoming { name: clean(name), path });
+        let name = clean(name);
+        self.files.push(Incoming { name: name.clone(), path });
         let file = BufWriter::with_capacity(BLOCK, file);
-        Ok(ArrivingFile { folder: &self.folder, file, bytes: &mut self.bytes })
+        let (folder, limits) = (&*self.folder, self.limits);
+        Ok(ArrivingFile { folder, name, file, size: 0, limits, bytes: &mut self.bytes })
+    }
+
+    /// What its files are held to, since people send them.
+    #[must_use]
+    pub fn within(mut self, limits: UploadLimits) -> Self {
+        self.limits = limits;
+        self
     }
 
     /// What its sender has decided about what its months hold already.
@@ -138,18 +156,27 @@ impl Arriving {
         self
     }
 
+    /// To be read by a mapping, `name@version`, whatever other one knows the columns.
+    #[must_use]
+    pub fn mapped_by(mut self, mapping: String) -> Self {
+        self.mapping = Some(mapping);
+        self
+    }
+
     /// Keeps its first file for somebody to look at, instead; `None` where nothing arrived.
     pub fn into_sample(self, samples: &Samples, now: DateTime<Utc>) -> io::Result<Option<Uuid>> {
         let first = self.files.first();
         first.map(|file| samples.take(&file.name, &file.path, now.into())).transpose()
     }
 
-    /// A sample that somebody has looked at, as the next file.
-    pub fn take(&mut self, sample: &Sample) -> io::Result<()> {
+    /// A file that waits in a folder of its own, as the next one. It stays there until the batch is in the queue; where the disk
+    /// knows no links, it moves.
+    pub fn take(&mut self, name: &str, from: &Path) -> io::Result<()> {
         let path = self.folder.join(self.files.len().to_string());
-        fs::rename(&sample.path, &path)?;
+        fs::hard_link(from, &path).or_else(|_| fs::rename(from, &path))?;
         self.bytes += fs::metadata(&path)?.len();
-        self.files.push(Incoming { name: clean(&sample.name), path });
+        self.taken.extend(from.parent().map(Path::to_owned));
+        self.files.push(Incoming { name: clean(name), path });
         Ok(())
     }
 
@@ -164,13 +191,14 @@ impl Arriving {
         let details = json!({ "files": names });
         let mut tx = db.begin().await?;
         sqlx::query!(
-            "insert into jobs (batch_id, files, total_bytes, decision, reloads, created_at, created_by)
-             values ($1, $2, $3, $4, $5, $6, $7)",
+            "insert into jobs (batch_id, files, total_bytes, decision, reloads, mapping, created_at, created_by)
+             values ($1, $2, $3, $4, $5, $6, $7, $8)",
             self.batch_id,
             Json(&self.files) as _,
             self.bytes as i64,
             self.decision.map(Decision::as_str),
             self.reloads,
+            self.mapping,
             act.at,
             act.by.name,
         )
@@ -179,6 +207,11 @@ impl Arriving {
         audit::record(&mut tx, act, verb, &object, details).await?;
         tx.commit().await?;
         self.is_kept = true;
+        for folder in &self.taken {
+            if let Err(error) = gone_is_fine(fs::remove_dir_all(folder)) {
+                tracing::warn!(%error, folder = %folder.display(), "a file that is in the queue was not removed where it waited");
+            }
+        }
         Ok(())
     }
 }
@@ -198,15 +231,22 @@ impl Drop for Arriving {
 #[derive(Debug)]
 pub struct ArrivingFile<'a> {
     folder: &'a Path,
+    name: String,
     file: BufWriter<tokio::fs::File>,
+    /// Of what was written.
+    size: u64,
+    limits: UploadLimits,
     bytes: &'a mut u64,
 }
 
 impl ArrivingFile<'_> {
-    pub async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        disk::check(self.folder, bytes.len() as u64, disk::KEPT_FREE)?;
+    pub async fn write(&mut self, bytes: &[u8]) -> Result<(), NotTaken> {
+        let more = bytes.len() as u64;
+        self.size += more;
+        self.limits.check_size(&self.name, None, self.size)?;
+        self.limits.check_room(self.folder, &self.name, None, more)?;
         self.file.write_all(bytes).await?;
-        *self.bytes += bytes.len() as u64;
+        *self.bytes += more;
         Ok(())
     }
 
@@ -219,7 +259,7 @@ impl ArrivingFile<'_> {
 
 /// A name that can be shown and compared with those of a manifest: folders stay, but lead nowhere; nothing
 /// in it is invisible or turns the text around.
-fn clean(name: &str) -> String {
+pub(super) fn clean(name: &str) -> String {
     let is_shown = |c: &char| {
         !c.is_control()
             && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')

@@ -7,13 +7,18 @@
 mod cluster;
 mod inbox;
 mod lock;
+mod reprice;
 mod samples;
 mod stop;
+mod upload_limits;
+mod uploads;
 
 pub use cluster::{Submitted, submit_cluster};
 pub use inbox::{Arriving, ArrivingFile, Inbox};
 pub use samples::{Sample, Samples};
 pub use stop::put_back;
+pub use upload_limits::{LEAST_KEPT_FREE, NotTaken, UploadLimits, set_upload_limits, upload_limits};
+pub use uploads::{Appended, SentFile, Upload, Uploads, UploadsOf};
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -236,6 +241,8 @@ struct Claimed {
     decision: Option<Decision>,
     /// The archived delivery whose rows are loaded again, instead of files that arrived.
     reloads: Option<i64>,
+    /// What reads the files, where somebody said so.
+    mapping: Option<String>,
     by: String,
     submitted_at: DateTime<Utc>,
 }
@@ -258,7 +265,7 @@ async fn run_next_on(
     clock: Clock,
 ) -> sqlx::Result<bool> {
     let Some(job) = claim(db, clock.now()).await? else {
-        return Ok(false);
+        return reprice::next(pool, db, originals, clock.now()).await;
     };
     let progress = Progress::default();
     // Stops with this function, however that ends.
@@ -289,7 +296,7 @@ async fn import(
     let deliveries = ledger::gather(job.files.iter().map(Incoming::source).collect(), LookIn::Given);
     let import = Import {
         deliveries,
-        read_as: ledger::read_as(&mut *db, None).await?,
+        read_as: ledger::read_as(&mut *db, job.mapping.as_deref()).await?,
         labels: allocation::label_keys(&mut *db).await?,
         decision: job.decision,
         // Only months of our own clusters come with a decision, and what changed them is in the asset register.
@@ -344,7 +351,7 @@ async fn reload_rows(
 /// The oldest job that waits, or whose worker is gone; marked as running and locked by this session.
 async fn claim(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<Option<Claimed>> {
     let candidates = sqlx::query!(
-        r#"select job_id, batch_id, files as "files: Json<Vec<Incoming>>", decision, reloads, created_by, created_at, attempts
+        r#"select job_id, batch_id, files as "files: Json<Vec<Incoming>>", decision, reloads, mapping, created_by, created_at, attempts
            from jobs where status in ('queued', 'running') order by job_id"#
     )
     .fetch_all(&mut *db)
@@ -379,6 +386,7 @@ async fn claim(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<Option
                     files: candidate.files.0,
                     decision: candidate.decision.as_deref().and_then(|word| word.parse().ok()),
                     reloads: candidate.reloads,
+                    mapping: candidate.mapping,
                     by: candidate.created_by,
                     submitted_at: candidate.created_at,
                 }));

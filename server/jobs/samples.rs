@@ -23,7 +23,6 @@ pub struct Samples {
 /// A file that waits.
 #[derive(Clone, Debug)]
 pub struct Sample {
-    pub id: Uuid,
     /// What its sender calls it.
     pub name: String,
     pub path: PathBuf,
@@ -51,15 +50,10 @@ impl Samples {
     pub fn find(&self, id: Uuid) -> io::Result<Option<Sample>> {
         let folder = self.folder.join(id.to_string());
         match fs::read_to_string(folder.join(NAME)) {
-            Ok(name) => Ok(Some(Sample { id, name, path: folder.join(FILE) })),
+            Ok(name) => Ok(Some(Sample { name, path: folder.join(FILE) })),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
-    }
-
-    /// Removes one, which may have gone.
-    pub fn remove(&self, id: Uuid) -> io::Result<()> {
-        gone_is_fine(fs::remove_dir_all(self.folder.join(id.to_string())))
     }
 
     fn remove_old(&self, now: SystemTime) -> io::Result<()> {
@@ -79,7 +73,8 @@ impl Samples {
     }
 }
 
-fn gone_is_fine(removed: io::Result<()>) -> io::Result<()> {
+/// Whatever was to go.
+pub(super) fn gone_is_fine(removed: io::Result<()>) -> io::Result<()> {
     match removed {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         other => other,
@@ -107,6 +102,5 @@ mod tests {
         assert!(samples.find(id).unwrap().is_some());
         samples.remove_old(written + KEPT + Duration::from_mins(1)).unwrap();
         assert!(samples.find(id).unwrap().is_none());
-        samples.remove(id).unwrap();
     }
 }

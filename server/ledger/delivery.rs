@@ -96,13 +96,16 @@ pub async fn complete(
     let mut tx = db.begin().await?;
     let skipped: u64 = reading.skips.values().sum();
     let corrections = reading.corrections.iter().map(|(currency, sums)| of_corrections(sums, currency));
+    let rates = reading
+        .rates_version
+        .map(|version| format!("usage without cost is priced by revision {version} of the rate cards"));
     let notes: Vec<String> =
-        loaded.columns.notes.iter().chain(&loaded.remarks).cloned().chain(corrections).collect();
+        loaded.columns.notes.iter().chain(&loaded.remarks).cloned().chain(corrections).chain(rates).collect();
     sqlx::query!(
         "update deliveries
          set format = $2, rows_read = $3, charges = $4, rejected = $5, skipped = $6, noisy_tags = $7,
              unknown_columns = $8, absent_columns = $9, notes = $10, catalog_version = $11,
-             has_resources = $12, further_charges = $13, has_rows_twice = $14
+             has_resources = $12, further_charges = $13, has_rows_twice = $14, rates_version = $15, rates_compared = $15, rates_catalog = $11
          where delivery_id = $1",
         delivery_id,
         loaded.format.name(),
@@ -118,6 +121,7 @@ pub async fn complete(
         reading.has_resources,
         reading.further_charges as i64,
         reading.has_rows_twice,
+        reading.rates_version,
     )
     .execute(&mut *tx)
     .await?;
@@ -401,6 +405,7 @@ async fn remove_rows(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<()
         "delete from rejections where delivery_id = $1",
         "delete from row_identities where delivery_id = $1",
         "delete from skips where delivery_id = $1",
+        "delete from usage_without_cost where delivery_id = $1",
     ] {
         sqlx::query(statement).bind(delivery_id).execute(&mut *db).await?;
     }

@@ -69,7 +69,8 @@ impl KnownRows {
 
     /// Where a charge belongs of which all but key and tags was read.
     pub fn find(&mut self, charge: &Charge) -> Option<Destination> {
-        if self.places.is_empty() || charge.key_cells.is_empty() {
+        // What a charge costs that lacks its cost follows from its key.
+        if self.places.is_empty() || charge.key_cells.is_empty() || charge.lacks_cost {
             return None;
         }
         let cells = self.cells(charge);
@@ -265,6 +266,11 @@ mod tests {
         let cases: Vec<PathBuf> = inside(&exports).iter().flat_map(|format| inside(format)).collect();
         for path in cases.iter().flat_map(|case| inside(case)) {
             let file = std::fs::read(&path).unwrap();
+            // What lacks its cost is never known: what it costs follows from its key.
+            if path.to_string_lossy().contains("focus-usage") {
+                assert_eq!(same(&repeated(&file)).unwrap(), 0);
+                continue;
+            }
             let once = same(&file).unwrap();
             let twice = same(&repeated(&file)).unwrap();
             assert!(twice > 2 * once, "{}: {twice} rows are known, {once} in one file", path.display());

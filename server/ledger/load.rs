@@ -28,9 +28,11 @@ use super::noise::{NoisyTags, TagCensus};
 use super::original::{Hasher, Originals, Sha256};
 use super::own_table::{self, Charges};
 use super::progress::Progress;
+use super::rates::rates;
 use super::read::Reader;
 use super::reading::{Block, ReadError, Reading, Sink, Stopped};
 use super::rollup::{Beside, Grain, Part, Rollup};
+use super::usage_without_cost::{Pricer, UsageWithoutCost};
 use super::write::{Tables, write_charges, write_others};
 use super::{partition, scope};
 
@@ -134,6 +136,7 @@ async fn load_once(
     let delivery_id = load.delivery_id;
     let census = Census::of(originals, load).await?;
     let tables = if census.is_large { Tables::Own } else { Tables::OfMonths };
+    let catalog = catalog(&mut *pool.acquire().await?).await?;
     let task = ReadTask {
         originals: originals.clone(),
         delivery_id,
@@ -141,7 +144,8 @@ async fn load_once(
         read_as: load.read_as.clone(),
         noisy_tags: census.noisy_tags,
         progress: load.progress.clone(),
-        catalog: catalog(&mut *pool.acquire().await?).await?,
+        pricer: Pricer::new(rates(&mut *pool.acquire().await?).await?, Arc::clone(&catalog)),
+        catalog,
     };
     let target = Target { pool, originals, delivery_id, tables, keeps: Keeps::Everything };
     match target.write(move |sink| task.read(sink, known)).await? {
@@ -166,7 +170,7 @@ pub(super) struct Target<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Keeps {
     Everything,
-    /// What is removed of an archived import: not what was rejected, nor its sums by plain key.
+    /// What is removed of an archived import: not what was rejected, nor its sums by plain key, nor those of usage without cost.
     Archived,
 }
 
@@ -242,13 +246,19 @@ struct ReadTask {
     noisy_tags: Vec<String>,
     progress: Progress,
     catalog: Arc<Catalog>,
+    pricer: Pricer,
 }
 
 impl ReadTask {
     fn read(mut self, sink: &mut Channel, known: Known) -> Result<Loaded, Failure> {
         let noisy_tags = NoisyTags::default().with(std::mem::take(&mut self.noisy_tags));
-        let mut reader =
-            reader(sink, self.delivery_id, Keyer::new(self.catalog, noisy_tags), known, &self.progress)?;
+        let mut reader = reader(
+            sink,
+            self.delivery_id,
+            (Keyer::new(self.catalog, noisy_tags), self.pricer),
+            known,
+            &self.progress,
+        )?;
         let mut files = Vec::new();
         let mut opened: Option<(Arc<dyn Format>, Columns)> = None;
         let mut slice = None;
@@ -327,14 +337,21 @@ fn lacks_columns(source: &Source, names: &[String]) -> Option<String> {
 pub(super) fn reader<'s>(
     sink: &'s mut Channel,
     delivery_id: i64,
-    keyer: Keyer,
+    (keyer, pricer): (Keyer, Pricer),
     known: Known,
     progress: &Progress,
 ) -> Result<Reader<'s, Channel>, LoadError> {
     let scratch = sink.originals.scratch().map_err(LoadError::Reading)?.to_owned();
     let doubles = Doubles::new(scratch.clone(), known);
     let rollup = Beside::start(Rollup::new(delivery_id, scratch)).map_err(LoadError::Reading)?;
-    Ok(Reader::new(sink, delivery_id, keyer, doubles, rollup, progress.clone()))
+    Ok(Reader::new(
+        sink,
+        delivery_id,
+        (keyer, UsageWithoutCost::new(pricer)),
+        doubles,
+        rollup,
+        progress.clone(),
+    ))
 }
 
 /// What the first rows of each file tell before they are loaded.
@@ -514,7 +531,11 @@ impl Sink for Channel {
             {
                 self.send_charges(Charges::OfResources { month, rows: daily })
             }
-            Block::Rejections { .. } | Block::Corrected { .. } if self.keeps == Keeps::Archived => Ok(()),
+            Block::Rejections { .. } | Block::Corrected { .. } | Block::UsageWithoutCost(_)
+                if self.keeps == Keeps::Archived =>
+            {
+                Ok(())
+            }
             other => self.others.blocking_send(other).map_err(|_| Stopped),
         }
     }

@@ -253,6 +253,99 @@ pub async fn publish_corrected(
     Ok(Published::At(sequence))
 }
 
+/// Why a delivery keeps its prices that has corrected rows.
+pub(super) const CORRECTED_ROWS: &str =
+    "rows of it were corrected after the import: import the whole file again, corrected";
+
+/// Whether rows of a delivery were corrected by an active one, or correct others'.
+pub(super) async fn is_corrected(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<bool> {
+    sqlx::query_scalar!(
+        r#"select exists (
+               select from corrected_rejections c join deliveries d using (delivery_id)
+               where d.status = 'loaded' and (c.delivery_id = $1 or c.corrects_delivery_id = $1)
+           ) as "is_corrected!""#,
+        delivery_id,
+    )
+    .fetch_one(db)
+    .await
+}
+
+/// Makes a delivery count in the place of an active one whose files it has priced again: where that replaces, adds or is a slice,
+/// so does this.
+pub(super) async fn publish_repriced(
+    db: &mut PgConnection,
+    delivery_id: i64,
+    of: i64,
+    by: &str,
+    now: DateTime<Utc>,
+) -> sqlx::Result<Published> {
+    recognize_keys(&mut *db, delivery_id).await?;
+    let mut tx = db.begin().await?;
+    let sequence = begin_version(&mut tx).await?;
+    if undecided(&mut tx, delivery_id).await?.is_none() {
+        return Ok(Published::Already);
+    }
+    recognize_keys_of(&mut tx, delivery_id).await?;
+    // Somebody may have corrected rows while it was loaded.
+    if is_corrected(&mut tx, of).await? {
+        return Ok(Published::Doubts(CORRECTED_ROWS));
+    }
+    let placed = sqlx::query!(
+        "update deliveries again
+         set status = 'loaded', published_sequence = $2, message = null,
+             notes = array_prepend('the files of import ' || before.delivery_id || ', priced again', again.notes), reprices = coalesce(before.reprices, before.delivery_id),
+             place_sequence = coalesce(before.place_sequence, before.published_sequence)
+         from deliveries before
+         where again.delivery_id = $1 and before.delivery_id = $3 and before.status = 'loaded'
+           and exists (select from visibility v where v.delivery_id = $3 and v.until_sequence is null)",
+        delivery_id,
+        sequence,
+        of,
+    )
+    .execute(&mut *tx)
+    .await?;
+    // Somebody has undone or replaced it.
+    if placed.rows_affected() == 0 {
+        return Ok(Published::Already);
+    }
+    // What the former one states as empty, so does this one.
+    sqlx::query!(
+        "insert into delivery_scopes (delivery_id, scope_id, sub_accounts, days, charges, is_provisional, slice)
+         select $1, scope_id, '{}', '{}', 0, is_provisional, slice
+         from delivery_scopes
+         where delivery_id = $2
+         on conflict do nothing",
+        delivery_id,
+        of,
+    )
+    .execute(&mut *tx)
+    .await?;
+    sqlx::query!(
+        "update deliveries before
+         set rates_compared = again.rates_compared, rates_catalog = again.rates_catalog, rates_problem = null, rates_retry_at = null
+         from deliveries again
+         where before.delivery_id = $2 and again.delivery_id = $1",
+        delivery_id,
+        of,
+    )
+    .execute(&mut *tx)
+    .await?;
+    sqlx::query!(
+        "update delivery_scopes again
+         set is_addition = before.is_addition, slice = before.slice
+         from delivery_scopes before
+         where again.delivery_id = $1 and before.delivery_id = $2 and before.scope_id = again.scope_id",
+        delivery_id,
+        of,
+    )
+    .execute(&mut *tx)
+    .await?;
+    advance(&mut tx, sequence, delivery_id, "publish", by, now).await?;
+    shrunk::carry_over(&mut tx, delivery_id, sequence).await?;
+    tx.commit().await?;
+    Ok(Published::At(sequence))
+}
+
 /// Recognizes its keys again that an earlier catalog recognized.
 async fn recognize_keys(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<()> {
     let mut tx = db.begin().await?;

@@ -26,6 +26,7 @@ use super::reading::{Block, ReadError, Reading, Sink, Stopped};
 use super::rollup::{Beside, Entry, Sums};
 use super::scope::{Coverage, Scope};
 use super::totals::Totals;
+use super::usage_without_cost::UsageWithoutCost;
 
 /// Bytes of rows in one `COPY`.
 const BLOCK: usize = 1 << 20;
@@ -60,6 +61,7 @@ pub struct Reader<'s, S> {
     totals: Totals,
     /// By the numbers of those.
     corrections: BTreeMap<u32, Sums>,
+    without_cost: UsageWithoutCost,
     reading: Reading,
     progress: Progress,
     /// Rows that the progress knows of.
@@ -70,7 +72,7 @@ impl<'s, S: Sink> Reader<'s, S> {
     pub fn new(
         sink: &'s mut S,
         delivery_id: i64,
-        keyer: Keyer,
+        (keyer, without_cost): (Keyer, UsageWithoutCost),
         doubles: Doubles,
         rollup: Beside,
         progress: Progress,
@@ -92,6 +94,7 @@ impl<'s, S: Sink> Reader<'s, S> {
             months: BTreeSet::new(),
             totals: Totals::default(),
             corrections: BTreeMap::new(),
+            without_cost,
             reading: Reading::default(),
             progress,
             reported: 0,
@@ -154,7 +157,7 @@ impl<'s, S: Sink> Reader<'s, S> {
             };
             match step {
                 Step::Charge => {
-                    self.charge(&charge, known, file_no, export.row())?;
+                    self.charge(&mut charge, known, file_no, export.row())?;
                     if !charge.period.is_longer_than_a_day() {
                         last_day = last_day.max(Some(charge.period.day()));
                     }
@@ -212,6 +215,8 @@ impl<'s, S: Sink> Reader<'s, S> {
         }
         self.send_keys()?;
         self.send_tag_sets()?;
+        self.reading.rates_version = self.without_cost.rates_version();
+        self.send_usage()?;
         for (month, rows) in std::mem::take(&mut self.charges) {
             if !rows.is_empty() {
                 self.sink.send(Block::Charges { month, rows })?;
@@ -268,11 +273,12 @@ impl<'s, S: Sink> Reader<'s, S> {
     /// Takes a charge, and where it belongs if that is known; else its key and tags are there.
     fn charge(
         &mut self,
-        charge: &Charge,
+        charge: &mut Charge,
         known: Option<Destination>,
         file_no: i16,
         row_no: u64,
     ) -> Result<(), ReadError> {
+        let is_priced = charge.lacks_cost && self.without_cost.pricer.price(charge);
         let destination = match known {
             Some(known) => known,
             None => self.destination(charge)?,
@@ -285,6 +291,12 @@ impl<'s, S: Sink> Reader<'s, S> {
             self.corrections.entry(destination.total).or_default().merge(&of_charge);
         }
         self.rollup.add(Entry::of(charge, &of_charge, &destination))?;
+        if charge.lacks_cost {
+            self.without_cost.add(charge, is_priced, destination.scope_id, destination.charge_key_id);
+            if self.without_cost.is_full() {
+                self.send_usage()?;
+            }
+        }
         self.reading.charges += 1;
         Ok(())
     }
@@ -413,6 +425,11 @@ impl<'s, S: Sink> Reader<'s, S> {
         }
     }
 
+    fn send_usage(&mut self) -> Result<(), Stopped> {
+        let rows = self.without_cost.take(self.delivery_id);
+        if rows.is_empty() { Ok(()) } else { self.sink.send(Block::UsageWithoutCost(rows)) }
+    }
+
     fn send_keys(&mut self) -> Result<(), Stopped> {
         let keys = self.keys.take();
         if keys.is_empty() { Ok(()) } else { self.sink.send(Block::Keys(keys)) }
@@ -458,8 +475,10 @@ mod tests {
     use std::sync::Arc;
 
     use super::super::noise::NoisyTags;
+    use super::super::rates::VersionedRates;
     use super::super::rejected::{FEW, MOST, SHOWN};
     use super::super::rollup::Rollup;
+    use super::super::usage_without_cost::Pricer;
     use super::*;
     use crate::billing;
 
@@ -497,8 +516,7 @@ mod tests {
     /// Reads files of good rows and bad ones, the bad ones first.
     fn read(files: &[(usize, usize)]) -> Result<Reading, ReadError> {
         let mut counts = Counts::default();
-        let keyer = Keyer::new(Arc::default(), NoisyTags::default());
-        let mut reader = Reader::new(&mut counts, 1, keyer, no_doubles(), no_sums(), Progress::default());
+        let mut reader = Reader::new(&mut counts, 1, keyer(), no_doubles(), no_sums(), Progress::default());
         for (file_no, (good, bad)) in files.iter().enumerate() {
             let text = [HEADER, &"x\n".repeat(*bad), &GOOD.repeat(*good)].concat();
             let mut export =
@@ -545,15 +563,20 @@ mod tests {
     #[test]
     fn accounts_beyond_those_of_any_organization_refuse_a_delivery() {
         let mut counts = Counts::default();
-        let keyer = Keyer::new(Arc::default(), NoisyTags::default());
-        let mut reader = Reader::new(&mut counts, 1, keyer, no_doubles(), no_sums(), Progress::default());
+        let mut reader = Reader::new(&mut counts, 1, keyer(), no_doubles(), no_sums(), Progress::default());
         let mut charge = Charge::default();
         for account in 0..=MAX_SCOPES {
             charge.key.billing_account = account.to_string();
-            let read = reader.charge(&charge, None, 0, 1);
+            let read = reader.charge(&mut charge, None, 0, 1);
             let is_refused = matches!(&read, Err(ReadError::Refused(refusal)) if refusal.found.contains("10000 billing accounts"));
             assert_eq!(is_refused, account == MAX_SCOPES, "{account}: {read:?}");
         }
+    }
+
+    /// Without a catalog's additions and rates.
+    fn keyer() -> (Keyer, UsageWithoutCost) {
+        let no_rates = Pricer::new(VersionedRates::default(), Arc::default());
+        (Keyer::new(Arc::default(), NoisyTags::default()), UsageWithoutCost::new(no_rates))
     }
 
     /// These rows fit into memory, and nothing is written.
@@ -570,13 +593,12 @@ mod tests {
     fn tag_sets_beyond_a_mebibyte_are_still_sent_many_at_a_time() {
         const ROWS: usize = 20_000;
         let mut counts = Counts::default();
-        let keyer = Keyer::new(Arc::default(), NoisyTags::default());
-        let mut reader = Reader::new(&mut counts, 1, keyer, no_doubles(), no_sums(), Progress::default());
+        let mut reader = Reader::new(&mut counts, 1, keyer(), no_doubles(), no_sums(), Progress::default());
         let mut charge = Charge::default();
         for row in 0..ROWS {
             charge.tags.clear();
             charge.tags.set("run-id", &format!("run {row}"));
-            reader.charge(&charge, None, 0, row as u64 + 1).unwrap();
+            reader.charge(&mut charge, None, 0, row as u64 + 1).unwrap();
         }
         reader.finish().unwrap();
         assert_eq!(counts.keys, [1]);

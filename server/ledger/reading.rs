@@ -33,6 +33,7 @@ pub enum Block {
     ChargesEnd,
     Rollup(Part),
     Keys(CopyRows),
+    UsageWithoutCost(CopyRows),
     Identities {
         part: i32,
         identities: Vec<Identity>,
@@ -100,4 +101,6 @@ pub struct Reading {
     pub has_resources: bool,
     /// Of the catalog that recognized the accelerators.
     pub catalog_version: u32,
+    /// Of the rate cards that priced what arrived without cost, where something did.
+    pub rates_version: Option<i64>,
 }

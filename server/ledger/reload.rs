@@ -30,9 +30,11 @@ use super::original::{Originals, Sha256};
 use super::orphans::remove_after_failure;
 use super::own_table;
 use super::progress::Progress;
+use super::rates::pricer_of;
 use super::reading::Reading;
 use super::rollup::Sums;
 use super::totals;
+use super::usage_without_cost::Pricer;
 use super::write::Tables;
 
 /// What became of it.
@@ -160,8 +162,8 @@ impl Reload<'_> {
             let (files, read_as) = (kept.files.clone(), read_as.clone());
             let noisy_tags = NoisyTags::exactly(kept.noisy_tags.clone());
             let (originals, progress) = (originals.clone(), self.progress.clone());
-            let task =
-                Task { originals, delivery_id, files, read_as, progress, catalog: Arc::clone(&catalog) };
+            let (catalog, pricer) = (Arc::clone(&catalog), pricer_of(&mut *db, delivery_id).await?);
+            let task = Task { originals, delivery_id, files, read_as, progress, catalog, pricer };
             match target.write(move |sink| task.read(sink, noisy_tags, known)).await? {
                 Written::Whole(read, months) => break (read, months),
                 Written::Again(more) => known = more,
@@ -308,6 +310,7 @@ struct Task {
     read_as: ReadAs,
     progress: Progress,
     catalog: Arc<Catalog>,
+    pricer: Pricer,
 }
 
 impl Task {
@@ -318,8 +321,13 @@ impl Task {
         noisy_tags: NoisyTags,
         known: Known,
     ) -> Result<(Reading, Vec<(LoadedFile, u64)>), Failure> {
-        let mut reader =
-            reader(sink, self.delivery_id, Keyer::new(self.catalog, noisy_tags), known, &self.progress)?;
+        let mut reader = reader(
+            sink,
+            self.delivery_id,
+            (Keyer::new(self.catalog, noisy_tags), self.pricer),
+            known,
+            &self.progress,
+        )?;
         let sources: Vec<Source> = self.files.iter().map(File::source).collect();
         let mut files = Files {
             originals: &self.originals,

@@ -98,7 +98,9 @@ select s.provider, s.billing_account, s.billing_month, max(v.delivery_id), '{}',
 from delivery_scopes mine
 join deliveries own on own.delivery_id = mine.delivery_id
 join visibility v on v.scope_id = mine.scope_id and v.until_sequence is null
-join deliveries other on other.delivery_id = v.delivery_id and other.created_at > own.created_at
+join deliveries other on other.delivery_id = v.delivery_id
+-- One that was priced again came when its files did.
+join deliveries came on came.delivery_id = coalesce(other.reprices, other.delivery_id) and came.created_at > own.created_at
 join delivery_scopes theirs on theirs.scope_id = v.scope_id and theirs.delivery_id = v.delivery_id
     and (mine.slice is null or theirs.slice = mine.slice)
 join scopes s on s.scope_id = mine.scope_id
@@ -111,7 +113,7 @@ where mine.delivery_id = $1
           left join deliveries source on source.delivery_id = f.taken_from
           where f.delivery_id = other.delivery_id
             and (f.states is not distinct from 'effective') = own_half.is_effective
-            and coalesce(source.created_at, other.created_at) > own.created_at
+            and coalesce(source.created_at, came.created_at) > own.created_at
       )
   )
 group by 1, 2, 3

@@ -19,7 +19,8 @@ pub enum Undone {
     Already,
 }
 
-/// Makes a published delivery inactive from the next sequence on; what it had replaced is active again.
+/// Makes a published delivery inactive from the next sequence on; what it had replaced is active again. So are all deliveries that
+/// priced the same files: what leads back from other rates is undoing their change.
 pub async fn undo(
     db: &mut PgConnection,
     delivery_id: i64,
@@ -31,12 +32,26 @@ pub async fn undo(
         sqlx::query_scalar!("select delivery_id from deliveries where archived_at is not null")
             .fetch_all(&mut *db)
             .await?;
+    // Of those that priced the same files the last one says where they are active.
+    let latest = sqlx::query_scalar!(
+        "select delivery_id
+         from deliveries
+         where status = 'loaded'
+           and coalesce(reprices, delivery_id) = (select coalesce(d.reprices, d.delivery_id) from deliveries d where d.delivery_id = $1)
+         order by published_sequence desc
+         limit 1",
+        delivery_id,
+    )
+    .fetch_optional(&mut *db)
+    .await?;
+    let delivery_id = latest.unwrap_or(delivery_id);
     let compared = overlap::compare(&mut *db, delivery_id, Change::Undo).await?;
     let mut tx = db.begin().await?;
     let sequence = begin_version(&mut tx).await?;
     let undone = sqlx::query!(
         "update deliveries set status = 'undone', undone_sequence = $2
-         where delivery_id = $1 and status = 'loaded'",
+         where status = 'loaded'
+           and coalesce(reprices, delivery_id) = (select coalesce(d.reprices, d.delivery_id) from deliveries d where d.delivery_id = $1)",
         delivery_id,
         sequence,
     )

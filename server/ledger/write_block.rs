@@ -4,7 +4,7 @@ use sqlx::PgConnection;
 
 use super::correction::Mark;
 use super::reading::Block;
-use super::{new_keys, partition};
+use super::{new_keys, partition, usage_without_cost};
 use crate::billing::Rejection;
 use crate::period::BillingMonth;
 use crate::store;
@@ -22,6 +22,14 @@ pub(super) async fn write_block(db: &mut PgConnection, delivery_id: i64, block: 
             }
         }
         Block::Keys(keys) => new_keys::insert(db, keys).await,
+        Block::UsageWithoutCost(rows) => {
+            let copy = format!(
+                "copy usage_without_cost ({}) from stdin (format binary)",
+                usage_without_cost::COLUMNS
+            );
+            store::copy_rows(db, &copy, rows).await?;
+            Ok(())
+        }
         Block::TagSets(sets) => insert_tag_sets(db, sets).await,
         Block::Identities { part, identities } => {
             sqlx::query!(
@@ -109,8 +117,17 @@ async fn insert_corrected(
          select $1, $2, m.row_no, r.delivery_id, r.file_no, r.row_no
          from unnest($3::bigint[], $4::bigint[], $5::smallint[], $6::bigint[])
              m (row_no, corrects_delivery_id, corrects_file_no, corrects_row_no)
+         -- One that was priced again has the same rows under another number.
+         left join lateral (
+             select latest.delivery_id
+             from deliveries named
+             join deliveries latest on coalesce(latest.reprices, latest.delivery_id) = coalesce(named.reprices, named.delivery_id)
+             where named.delivery_id = m.corrects_delivery_id and latest.status = 'loaded'
+             order by latest.published_sequence desc
+             limit 1
+         ) active on true
          join rejections r
-           on r.delivery_id = m.corrects_delivery_id and r.file_no = m.corrects_file_no and r.row_no = m.corrects_row_no
+           on r.delivery_id = coalesce(active.delivery_id, m.corrects_delivery_id) and r.file_no = m.corrects_file_no and r.row_no = m.corrects_row_no
          where r.delivery_id < $1 and not r.is_repeated",
         delivery_id,
         file_no,

@@ -9,7 +9,7 @@ use serde::Serialize;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::{Agreement, Answers, Completeness, Error, ReconciledLine, unrecognized_usage};
+use super::{Agreement, Answers, Completeness, Error, ReconciledLine, unpriced_usage, unrecognized_usage};
 use crate::accounts::Viewer;
 use crate::exchange::{self, Missing};
 use crate::ledger;
@@ -56,6 +56,8 @@ pub enum Attention {
     WithoutRate { currency: Currency, months: Vec<BillingMonth> },
     /// Machines and meters that look like accelerators and are none that is known, and what they were billed.
     Unrecognized { names: usize, billed_cost: Vec<Money> },
+    /// Usage of a provider that came without cost and that no rate covers: it is in no figure.
+    Unpriced { provider: String, months: Vec<BillingMonth>, accelerator_hours: Decimal },
     /// Invoices that were entered say more or less than what was billed.
     Invoice { provider: String, billing_account: String, month: BillingMonth, difference: Money },
     /// A budget of which four fifths or more are spent, as far as it warns of that, or that will not last.
@@ -97,6 +99,7 @@ pub(super) async fn attention(
     found.extend(absent(period.last(), completeness).filter(|item| !is_covered(item, &of_clusters)));
     found.extend(due_months(&of_clusters));
     found.extend(without_rate(exchange::missing(db, reporting_currency).await?));
+    found.extend(unpriced(db).await?);
     found.extend(unrecognized(db).await?);
     found.extend(differing(db, answers, period).await?);
     found.extend(budgets(db, answers).await?);
@@ -111,6 +114,23 @@ pub(super) async fn attention(
         .collect();
     found.extend(provisional(period.last().previous(), &of_others));
     Ok(found)
+}
+
+/// By provider.
+async fn unpriced(db: &mut PgConnection) -> sqlx::Result<Vec<Attention>> {
+    let rates = ledger::rates(&mut *db).await?.rates;
+    let mut by_provider: BTreeMap<String, (BTreeSet<BillingMonth>, Decimal)> = BTreeMap::new();
+    for usage in unpriced_usage(db, &rates).await? {
+        let (months, hours) = by_provider.entry(usage.provider).or_default();
+        months.insert(usage.month);
+        *hours += usage.accelerator_hours;
+    }
+    let item = |(provider, (months, accelerator_hours)): (String, (BTreeSet<_>, _))| Attention::Unpriced {
+        provider,
+        months: months.into_iter().collect(),
+        accelerator_hours,
+    };
+    Ok(by_provider.into_iter().map(item).collect())
 }
 
 async fn unrecognized(db: &mut PgConnection) -> sqlx::Result<Option<Attention>> {

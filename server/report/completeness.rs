@@ -68,7 +68,7 @@ pub(super) async fn completeness_of(
            join visibility v using (scope_id)
            join delivery_scopes ds on ds.scope_id = v.scope_id and ds.delivery_id = v.delivery_id
            join deliveries d on d.delivery_id = v.delivery_id
-           left join ledger_log l on l.sequence = d.published_sequence
+           left join ledger_log l on l.sequence = coalesce(d.place_sequence, d.published_sequence)
            left join missing_rows($3) m on m.delivery_id = v.delivery_id
            where s.billing_month >= $1 and s.billing_month <= $2
              and v.from_sequence <= $3 and (v.until_sequence is null or v.until_sequence > $3)

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::compared::Compared;
 use super::denomination::Unconverted;
+use super::unpriced::Unpriced;
 use super::{CostMetric, Filter, Grouping, Question, Spend};
 use crate::exchange::Used;
 use crate::money::Currency;
@@ -29,6 +30,7 @@ pub struct DataStatus {
     pub unconverted: Vec<Unconverted>,
     pub previous_unconverted: Vec<Unconverted>,
     pub rejected_rows: i64,
+    pub unpriced: Unpriced,
 }
 
 impl From<&Spend> for DataStatus {
@@ -45,6 +47,7 @@ impl From<&Spend> for DataStatus {
             unconverted: spend.unconverted.clone(),
             previous_unconverted: spend.previous_unconverted.clone(),
             rejected_rows: spend.rejected_rows,
+            unpriced: spend.unpriced.clone(),
         }
     }
 }

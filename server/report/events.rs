@@ -40,6 +40,7 @@ words! {
         Allocation = "Allocation";
         AssetRegister = "Asset register";
         Prices = "Prices";
+        RateCards = "Rate cards";
         Rates = "Exchange rates";
         Quantities = "Quantities";
         ReportingCurrency = "Reporting currency";
@@ -96,7 +97,11 @@ async fn found(
     let mut found = Vec::new();
     for row in rows {
         let of = match (row.kind, row.change_id, row.delivery_id) {
-            (EventKind::Allocation | EventKind::AssetRegister | EventKind::Prices, Some(id), _) => {
+            (
+                EventKind::Allocation | EventKind::AssetRegister | EventKind::Prices | EventKind::RateCards,
+                Some(id),
+                _,
+            ) => {
                 let change = row.kind.of_change().and_then(|kind| outlines.get(&(kind, id)));
                 let Some(change) = change else { continue };
                 EventOf::Change { change: Box::new(change.clone()) }
@@ -138,6 +143,7 @@ impl EventKind {
             Self::Allocation => Some(Kind::Allocation),
             Self::AssetRegister => Some(Kind::AssetRegister),
             Self::Prices => Some(Kind::Prices),
+            Self::RateCards => Some(Kind::RateCards),
             Self::Imports | Self::Rates | Self::Quantities | Self::ReportingCurrency => None,
         }
     }
@@ -149,6 +155,7 @@ impl From<Kind> for EventKind {
             Kind::Allocation => Self::Allocation,
             Kind::AssetRegister => Self::AssetRegister,
             Kind::Prices => Self::Prices,
+            Kind::RateCards => Self::RateCards,
         }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::compared::SameDays;
 use super::question::SHARED;
 use super::show_spaces::with_visible_ends;
+use super::unpriced::SeenBy;
 use super::{Grouping, Question};
 use crate::accounts::Viewer;
 use crate::allocation::{self, Configuration, MonthAllocation, MonthConfiguration};
@@ -61,6 +62,17 @@ impl Allocation {
     pub fn divides(&self, question: &Question) -> bool {
         let is_about_teams = question.dimensions().any(Grouping::divides);
         self.is_needed() && (is_about_teams || question.viewer != Viewer::Everything)
+    }
+
+    /// Whose keys a viewer may hear of. Until there are teams, those of nobody for whoever sees some alone.
+    pub fn seen_by(&self, viewer: &Viewer) -> SeenBy {
+        match viewer {
+            Viewer::Everything => SeenBy::Everybody,
+            Viewer::Teams(_) => SeenBy::Teams {
+                sets: self.months.iter().map(|month| month.set_id).collect(),
+                teams: self.teams.iter().map(|(_, team)| team.clone()).collect(),
+            },
+        }
     }
 
     /// Whether there is one.

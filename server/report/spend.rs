@@ -13,9 +13,11 @@ use super::completeness::rejected_rows;
 use super::denomination::Unconverted;
 use super::snapshot::{AsOf, Names, Snapshot};
 use super::sums::{Figures, Sum, Sums, SumsOf, sums_of};
+use super::unpriced::{Unpriced, unpriced};
 use super::{Answers, CostMetric, FIRST, Grouping, Question, Sort, SortBy};
 use crate::accelerator::accelerator_hours;
 use crate::accounts::Viewer;
+use crate::cache::SizeInCache;
 use crate::compute;
 use crate::exchange::Used;
 use crate::ledger::Payer;
@@ -79,6 +81,8 @@ pub struct Spend {
     pub previous_unconverted: Vec<Unconverted>,
     /// Rows that could not be read: the period's figures are too small by what they would have held.
     pub rejected_rows: i64,
+    /// Usage of the period's imports that has no cost yet, and is in no figure.
+    pub unpriced: Unpriced,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -114,12 +118,24 @@ pub struct Group {
     pub groups: Vec<Group>,
 }
 
-/// By sequence, since a delivery of any month may correct rows of this one.
+/// What is in no figure of a period. By sequence, since a delivery of any month may correct rows of this one.
 #[derive(PartialEq, Eq, Hash)]
-struct RejectedRows(Period, Viewer, i64);
+struct MissingOf(Period, Viewer, i64);
 
-impl Remembered for RejectedRows {
-    type Answer = i64;
+#[derive(Clone)]
+struct Missing {
+    rejected_rows: i64,
+    unpriced: Unpriced,
+}
+
+impl Remembered for MissingOf {
+    type Answer = Missing;
+}
+
+impl SizeInCache for Missing {
+    fn size_in_cache(&self) -> usize {
+        size_of_val(self)
+    }
 }
 
 impl Answers {
@@ -143,20 +159,25 @@ impl Answers {
             self.remember(key(false), asked).await?
         };
         let scopes = self.scopes(db, question.period, &question.viewer, sequence).await?;
-        let key = RejectedRows(question.period, question.viewer.clone(), sequence);
+        let key = MissingOf(question.period, question.viewer.clone(), sequence);
         let scopes = scopes.as_ref().map(|scopes| scopes.as_slice());
-        let rejected = rejected_rows(db, question.period, scopes, sequence);
-        let rejected = self.remember(key, rejected).await?;
+        let seen_by = snapshot.allocation.seen_by(&question.viewer);
+        let missing = async {
+            let rejected_rows = rejected_rows(&mut *db, question.period, scopes, sequence).await?;
+            let unpriced = unpriced(db, question.period, &seen_by, sequence).await?;
+            Ok::<_, sqlx::Error>(Missing { rejected_rows, unpriced })
+        };
+        let missing = self.remember(key, missing).await?;
         // Deliveries of other months move the sequence on and leave the sums as they are.
-        let (question, rejected) = (question.clone(), *rejected);
+        let (question, missing) = (question.clone(), Missing::clone(&missing));
         let answer =
-            compute::over(sums.groups.len(), move || answer(&question, &sums, &snapshot, sequence, rejected));
+            compute::over(sums.groups.len(), move || answer(&question, &sums, &snapshot, sequence, missing));
         Ok(answer.await.map_err(sqlx::Error::from)?)
     }
 }
 
 /// The sums as they were asked for: folded, ordered, with shares and prices.
-fn answer(question: &Question, sums: &Sums, snapshot: &Snapshot, sequence: i64, rejected_rows: i64) -> Spend {
+fn answer(question: &Question, sums: &Sums, snapshot: &Snapshot, sequence: i64, missing: Missing) -> Spend {
     let mut answer = Spend {
         period: question.period,
         sequence,
@@ -181,7 +202,8 @@ fn answer(question: &Question, sums: &Sums, snapshot: &Snapshot, sequence: i64, 
         rates: Vec::new(),
         unconverted: sums.left_out.of_period.clone(),
         previous_unconverted: Vec::new(),
-        rejected_rows,
+        rejected_rows: missing.rejected_rows,
+        unpriced: missing.unpriced,
     };
     let Some(denomination) = &sums.denomination else {
         return answer;

@@ -97,7 +97,7 @@ const AREAS: &[Area] = &[
     },
     Area { what: "Storage: see disk usage", below: &["/storage"], writes: Some(false), lead: "yes" },
     Area {
-        what: "Storage: archive inactive imports, and set when",
+        what: "Storage: archive inactive imports, and set when; limit uploads",
         below: &["/storage"],
         writes: Some(true),
         lead: "yes",
@@ -137,6 +137,12 @@ const AREAS: &[Area] = &[
         below: &["/scenarios"],
         writes: None,
         lead: "their own, and those that are shared with them",
+    },
+    Area {
+        what: "Rate cards: enter, import, apply and undo agreed rates; see unpriced usage",
+        below: &["/rate-cards"],
+        writes: None,
+        lead: "yes",
     },
     Area {
         what: "Prices: market prices of accelerators",

@@ -157,11 +157,12 @@ impl Line {
             ("change", _) => Some(format!("/changes/{id}")),
             ("register-change", _) => Some(format!("/asset-register/changes/{id}")),
             ("price-change", _) => Some(format!("/prices/changes/{id}")),
+            ("rate-card-change", _) => Some(format!("/rate-cards/changes/{id}")),
             ("invoices", _) => Some(format!("/invoices/{id}")),
             ("mapping", _) => Some(format!("/mappings/{id}")),
             ("catalog", _) => Some(format!("/catalog/additions/{id}")),
             (_, "import limits") => Some(paths::ImportLimits.to_string()),
-            (_, "archiving") => Some(paths::Storage.to_string()),
+            (_, "archiving" | "upload limits") => Some(paths::Storage.to_string()),
             (_, "exchange rates" | "reporting currency") => Some(paths::Rates.to_string()),
             (_, "quantities") => Some(paths::Quantities.to_string()),
             _ => None,
@@ -187,6 +188,8 @@ fn label(name: &str) -> String {
         "keys" => "kinds of charges recognized again",
         "hours" => "archive after hours",
         "days" => "remove files after days",
+        "largest_file_gb" => "largest file, GB",
+        "kept_free_gb" => "disk space kept free, GB",
         other => return other.replace('_', " "),
     }
     .to_owned()

@@ -16,6 +16,7 @@ use super::observe::Reason;
 use super::{Access, paths};
 use crate::accounts::password::HashError;
 use crate::compute::NotComputed;
+use crate::jobs::NotTaken;
 use crate::ledger::Archived;
 use crate::{report, store};
 
@@ -56,6 +57,13 @@ pub enum Error {
     MethodNotAllowed,
     #[error("The form or file is too large.")]
     TooLarge,
+    /// Completes itself, as the next one: the file, its size, the limit, and who can change it.
+    #[error("{0}")]
+    FileTooLarge(String),
+    #[error("{0}")]
+    NoRoom(String),
+    #[error("You have {0} unfinished uploads. Import or cancel some of them first.")]
+    TooManyUploads(usize),
     #[error("The server’s disk is full. Nothing was changed: free up space and try again.")]
     DiskFull,
     #[error(
@@ -106,8 +114,9 @@ impl Error {
             Self::Forged => (StatusCode::FORBIDDEN, "Form expired"),
             Self::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "Not allowed"),
             Self::Archived(_) => (StatusCode::CONFLICT, "Archived"),
-            Self::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "Too large"),
-            Self::DiskFull => (StatusCode::INSUFFICIENT_STORAGE, "Disk full"),
+            Self::TooLarge | Self::FileTooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "Too large"),
+            Self::DiskFull | Self::NoRoom(_) => (StatusCode::INSUFFICIENT_STORAGE, "Disk full"),
+            Self::TooManyUploads(_) => (StatusCode::TOO_MANY_REQUESTS, "Too many uploads"),
             Self::TooMany { .. } | Self::TooManyDownloads | Self::AsksMuch => {
                 (StatusCode::TOO_MANY_REQUESTS, LATER)
             }
@@ -198,6 +207,32 @@ impl From<std::io::Error> for Error {
         match cause.kind() {
             StorageFull | QuotaExceeded | FileTooLarge => Self::DiskFull,
             _ => Self::Internal(cause.into()),
+        }
+    }
+}
+
+impl From<NotTaken> for Error {
+    fn from(cause: NotTaken) -> Self {
+        const WHO: &str = "An administrator can change this at Imports · Storage.";
+        let size_of = filters::size;
+        match cause {
+            NotTaken::TooLarge { name, size, largest } => {
+                let found = match size {
+                    Some(size) => format!("{name} is {}, and a file", size_of(size)),
+                    None => format!("{name} is too large: a file"),
+                };
+                Self::FileTooLarge(format!("{found} may be {} at most. {WHO}", size_of(largest)))
+            }
+            NotTaken::NoRoom { name, size, free, kept_free } => {
+                let size = size.map_or_else(String::new, |size| format!(" ({})", size_of(size)));
+                Self::NoRoom(format!(
+                    "{name}{size} does not fit: {} are free on the server’s disk, and {} of them stay free. {WHO}",
+                    size_of(free),
+                    size_of(kept_free)
+                ))
+            }
+            NotTaken::TooMany(count) => Self::TooManyUploads(count),
+            NotTaken::Io(cause) => cause.into(),
         }
     }
 }

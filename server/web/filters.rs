@@ -118,8 +118,13 @@ pub fn count(n: impl Display, _: &dyn Values) -> Result<String> {
 /// A size in powers of a thousand: `12.4 MB`.
 #[askama::filter_fn]
 pub fn bytes(n: impl Display, _: &dyn Values) -> Result<String> {
+    Ok(size(n))
+}
+
+/// As pages write a number of bytes.
+pub(super) fn size(n: impl Display) -> String {
     let text = n.to_string();
-    let Ok(mut size) = text.parse::<Decimal>() else { return Ok(text) };
+    let Ok(mut size) = text.parse::<Decimal>() else { return text };
     let units = ["kB", "MB", "GB", "TB"];
     let thousand = Decimal::from(1000);
     let mut unit = "bytes";
@@ -130,7 +135,7 @@ pub fn bytes(n: impl Display, _: &dyn Values) -> Result<String> {
         size = size.divide(thousand, 3).unwrap_or_default();
         unit = next;
     }
-    Ok(format!("{}{THIN}{unit}", grouped(size.round(u8::from(unit != "bytes")))))
+    format!("{}{THIN}{unit}", grouped(size.round(u8::from(unit != "bytes"))))
 }
 
 /// A span of seconds, as precisely as anyone wants to know: `40 s`, `3 min`, `2 h 5 min`.

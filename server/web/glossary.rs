@@ -91,6 +91,8 @@ const HOURS: &[Term] = &[
         "A chip that training and inference run on; a MIG slice is a part.",
     ),
     also("gpu-hours", "GPU-hours", "accelerator-hours", "Accelerators times hours: in the cloud or on-prem."),
+    term("rate-card", "Rate card", "What a contract says a unit costs, for usage that comes without cost."),
+    term("unpriced", "Unpriced", "Usage that came without cost and that no rate covers. It is in no figure."),
     term("cloud-gpu-hours", "Cloud GPU-hours", "Hours of accelerators that a provider billed, used or not."),
     term("on-prem-gpu-hours", "On-prem GPU-hours", "Hours of accelerators of your own, used or not."),
     term(

@@ -50,6 +50,7 @@ mod password;
 mod people;
 mod prices;
 mod question;
+mod rate_cards;
 mod rates;
 mod renamed;
 mod scenarios;
@@ -81,7 +82,7 @@ use tower::util::MapRequest;
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::demonstration::Mark;
-use crate::jobs::{Inbox, Notifier, Samples};
+use crate::jobs::{Inbox, Notifier, Samples, Uploads};
 use crate::ledger::Originals;
 use crate::onprem::Months;
 use crate::report::Answers;
@@ -100,6 +101,7 @@ pub struct App {
     pub pages: Arc<PageCache>,
     pub inbox: Inbox,
     pub samples: Samples,
+    pub uploads: Uploads,
     /// Its figures are invented, and every page says so.
     pub is_demonstration: bool,
     pub metrics: Arc<Metrics>,
@@ -122,6 +124,7 @@ impl App {
             originals: Originals::new(&settings.data_dir),
             inbox: Inbox::new(&settings.data_dir),
             samples: Samples::new(&settings.data_dir),
+            uploads: Uploads::new(&settings.data_dir),
             is_demonstration: Mark::is_in(&settings.data_dir),
             metrics: Arc::new(Metrics::new()),
             settings: Arc::new(settings),

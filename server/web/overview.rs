@@ -220,6 +220,21 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
             href: paths::Rates.to_string(),
             act: if months.len() == 1 { "Enter rate" } else { "Enter rates" },
         },
+        Attention::Unpriced { provider, months, accelerator_hours } => Item {
+            state: "Unpriced",
+            kind: "wait",
+            sentence: if accelerator_hours.is_zero() {
+                format!("Usage of {provider} in {} came without cost, and no rate covers it.", listed(months))
+            } else {
+                format!(
+                    "{} GPU-hours of {provider} in {} came without cost, and no rate covers them.",
+                    filters::figure(*accelerator_hours, 1),
+                    listed(months)
+                )
+            },
+            href: paths::RateCards.to_string(),
+            act: "Enter rates",
+        },
         Attention::Unrecognized { names, billed_cost } => Item {
             state: "Not recognized",
             kind: "wait",

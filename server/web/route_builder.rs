@@ -93,6 +93,15 @@ impl Routes {
         self.add::<P>(Method::POST, access, axum::routing::post(handler))
     }
 
+    /// A route that takes a piece of a file, which its handler streams.
+    pub fn patch<P: TypedPath, T: 'static>(self, access: Access, handler: impl HandlerAt<P, T>) -> Self {
+        self.add::<P>(Method::PATCH, access, axum::routing::patch(handler))
+    }
+
+    pub fn delete<P: TypedPath, T: 'static>(self, access: Access, handler: impl HandlerAt<P, T>) -> Self {
+        self.add::<P>(Method::DELETE, access, axum::routing::delete(handler))
+    }
+
     /// A route that takes files: its body has no limit, and its handler streams it.
     pub fn upload<P: TypedPath, T: 'static>(self, access: Access, handler: impl HandlerAt<P, T>) -> Self {
         let without_limit = axum::routing::post(handler).layer(DefaultBodyLimit::disable());

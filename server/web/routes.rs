@@ -4,7 +4,7 @@ use super::route_builder::{Access, Routes};
 use super::{
     access_page, account, allocation, assets, audit, budgets, catalog, changes, charges, clusters,
     experiments, glossary, health, imports, invoices, mappings, metrics, overview, password, people, prices,
-    rates, scenarios, setup, sign_in, spend, storage, teams, variance,
+    rate_cards, rates, scenarios, setup, sign_in, spend, storage, teams, variance,
 };
 
 /// Every route with who may use it. A route that is not here answers nobody.
@@ -47,6 +47,10 @@ pub fn routes() -> Routes {
         .get(SignedIn, glossary::show)
         .figures(Finance, imports::index)
         .upload(Finance, imports::receive::create)
+        .post(Finance, imports::uploads::begin)
+        .post(Finance, imports::uploads::import)
+        .patch(Finance, imports::uploads::append)
+        .delete(Finance, imports::uploads::cancel)
         .figures(Finance, imports::batch::show)
         .post(Finance, imports::batch::cancel)
         .post(Finance, imports::batch::retry)
@@ -79,6 +83,7 @@ pub fn routes() -> Routes {
         .post(Admin, catalog::addition::remove)
         .figures(Finance, storage::show)
         .post(Admin, storage::save)
+        .post(Admin, storage::save_uploads)
         .post(Admin, storage::archive)
         .get(Finance, invoices::latest)
         .kept(Finance, invoices::show)
@@ -117,6 +122,9 @@ pub fn routes() -> Routes {
         .figures(Finance, changes::asset_register::list)
         .figures(Finance, changes::prices::show)
         .figures(Finance, changes::prices::list)
+        .figures(Finance, changes::rate_cards::show)
+        .post(Finance, changes::rate_cards::apply)
+        .post(Finance, changes::rate_cards::undo)
         .post(Finance, changes::propose)
         .post(Finance, changes::discard)
         .post(Finance, changes::undo_readings)
@@ -154,6 +162,13 @@ pub fn routes() -> Routes {
         .get(Finance, prices::form::edit)
         .post(Finance, prices::form::change)
         .post(Finance, prices::form::remove)
+        .figures(Finance, rate_cards::index)
+        .get(Finance, rate_cards::new)
+        .post(Finance, rate_cards::create)
+        .upload(Finance, rate_cards::load)
+        .get(Finance, rate_cards::edit)
+        .post(Finance, rate_cards::change)
+        .post(Finance, rate_cards::remove)
         .figures(SignedIn, scenarios::index)
         .post(SignedIn, scenarios::save::create)
         .upload(SignedIn, scenarios::save::load)

@@ -13,10 +13,10 @@ use super::warm_up::prepare;
 use super::{App, paths, router};
 use crate::accounts::setup;
 use crate::allocation;
-use crate::clock;
+use crate::clock::{self, Clock};
 use crate::command_output::say;
 use crate::config::Settings;
-use crate::jobs;
+use crate::jobs::{self, Uploads};
 use crate::ledger::{self, Originals};
 use crate::storage;
 
@@ -26,6 +26,8 @@ const LAST_REQUESTS: Duration = Duration::from_secs(10);
 const LAST_ROWS: Duration = Duration::from_secs(3);
 /// How often what is inactive is looked for.
 const BETWEEN_ARCHIVINGS: Duration = Duration::from_mins(1);
+/// How often unfinished uploads are looked at.
+const BETWEEN_SWEEPS: Duration = Duration::from_mins(10);
 /// How often what allocations were read from, and nobody uses any more, is removed.
 const BETWEEN_REMOVALS: Duration = Duration::from_hours(24);
 
@@ -46,6 +48,7 @@ pub async fn serve(
         tokio::spawn(jobs::work(app.jobs.clone(), app.originals.clone(), app.notifier.clone(), app.clock));
     let remover = tokio::spawn(forget_daily(app.jobs.clone()));
     let archiver = tokio::spawn(archive(app.jobs.clone(), app.originals.clone()));
+    let sweeper = tokio::spawn(remove_old_uploads(app.uploads.clone(), app.clock));
     let preparer = tokio::spawn(prepare(
         app.jobs.clone(),
         Arc::clone(&app.answers),
@@ -69,6 +72,7 @@ pub async fn serve(
     }
     remover.abort();
     archiver.abort();
+    sweeper.abort();
     preparer.abort();
     worker.abort();
     let _ = worker.await;
@@ -89,6 +93,16 @@ async fn archive(db: PgPool, originals: Originals) {
             tracing::warn!(%error, "imports that are inactive could not be archived; trying again");
         }
         tokio::time::sleep(BETWEEN_ARCHIVINGS).await;
+    }
+}
+
+/// Removes uploads that nobody went on with.
+async fn remove_old_uploads(uploads: Uploads, clock: Clock) {
+    loop {
+        if let Err(error) = uploads.remove_old(clock.now()) {
+            tracing::warn!(%error, "unfinished uploads could not be removed; trying again");
+        }
+        tokio::time::sleep(BETWEEN_SWEEPS).await;
     }
 }
 

@@ -19,6 +19,7 @@ use gpuledger::onprem::power::Reading;
 use gpuledger::onprem::{self, Entry as Own, Kind, MeterReadings, Start};
 use gpuledger::price_catalogue;
 use gpuledger::price_catalogue::{Catalogue, read};
+use gpuledger::rate_cards::{self, RateCards};
 use gpuledger::saved_scenarios::{self, Headline};
 use gpuledger::web;
 use serde_json::Value;
@@ -94,6 +95,10 @@ const PAGES: &[(&str, &str)] = &[
     ("/prices/new", "/prices/new"),
     ("/prices/offers/{offer}", "/prices/offers/OFFER"),
     ("/prices/changes/{change}", "/prices/changes/6"),
+    ("/rate-cards", "/rate-cards"),
+    ("/rate-cards/new", "/rate-cards/new"),
+    ("/rate-cards/{rate}", "/rate-cards/RATE"),
+    ("/rate-cards/changes/{change}", "/rate-cards/changes/RATE_CHANGE"),
     ("/scenarios", "/scenarios"),
     ("/scenarios/new", "/scenarios/new?from=2026-09"),
     ("/scenarios/new", "/scenarios/new?from=2020-01"),
@@ -148,6 +153,13 @@ const NO_PAGES: &[&str] = &[
     "/metrics",
 ];
 
+/// A file that has not arrived is on the page of imports.
+const BEGIN_UPLOAD: &str = "fetch('/imports/uploads', {
+    method: 'POST',
+    headers: { 'X-CSRF-Token': document.querySelector('[name=csrf]').value },
+    body: new URLSearchParams({ name: 'november.csv', size: 9000000, modified: 0 }),
+}).then((answer) => answer.status)";
+
 #[test]
 fn every_route_is_looked_at_or_is_no_page() {
     let looked_at = |path| PAGES.iter().chain(OUTSIDE).any(|(route, _)| *route == path);
@@ -197,11 +209,13 @@ async fn every_page_is_sound_in_both_themes_and_at_every_width(db: PgPool) {
     correct(&site).await;
     keep_a_scenario(&site).await;
     read_prices(&site).await;
+    let (rate, rate_change) = enter_rates(&site).await;
     add_to_catalog(&site).await;
     save_a_mapping(&site).await;
     let offer = Catalogue::shipped().listed()[0].id.as_str();
     for (_, path) in PAGES {
         let path = path.replace("SITUATION", templates()[0].handle).replace("OFFER", offer);
+        let path = path.replace("RATE_CHANGE", &rate_change).replace("RATE", &rate);
         look_at(&mut page, &path, &mut problems).await;
     }
     page.go("/imports").await;
@@ -211,6 +225,10 @@ async fn every_page_is_sound_in_both_themes_and_at_every_width(db: PgPool) {
     page.see("october.csv").await;
     let batch = page.path().await;
     look_at(&mut page, &batch, &mut problems).await;
+    page.go("/imports").await;
+    let began = page.ask(BEGIN_UPLOAD).await;
+    assert_eq!(began, 201);
+    look_at(&mut page, "/imports", &mut problems).await;
     page.go("/mappings").await;
     let invoice = std::fs::read(files::fixture("invoices/rechnung.csv")).unwrap();
     page.choose_file(&site.file("rechnung.csv", invoice)).await;
@@ -317,6 +335,25 @@ async fn read_prices(site: &Site) {
     changes::draft::<price_catalogue::Entries>(&mut db, edits, Some(&report), about, by.at(now))
         .await
         .unwrap();
+}
+
+/// Usage without cost, a rate for a part of it, and a change of that which waits. Answers the numbers of both.
+async fn enter_rates(site: &Site) -> (String, String) {
+    site.import(&[files::fixture("exports/focus-usage/coreweave-1.2/input.csv")]);
+    let by = Actor::person("ada@example.com", "test");
+    let mut db = site.db.acquire().await.unwrap();
+    let file =
+        "provider,accelerator,unit,price,currency,valid_from\nCoreWeave,H100,GPU-hour,2.49,USD,2026-01-01\n";
+    let rates = rate_cards::read::read(file.into()).unwrap().rates;
+    let edits = rate_cards::edits_of_addition(&mut db, &RateCards::default(), rates).await.unwrap();
+    let id = edits[0].id;
+    changes::change::<RateCards>(&mut db, edits, "CoreWeave", Right::Apply, by.at(now())).await.unwrap();
+    let (_, cards) = RateCards::current(&mut db).await.unwrap();
+    let edits = rate_cards::edits_of(&cards, id, None).unwrap();
+    let drafted =
+        changes::draft::<RateCards>(&mut db, edits, None, "CoreWeave: removed", by.at(now())).await.unwrap();
+    let Outcome::Waits(change) = drafted else { panic!("{drafted:?}") };
+    (id.to_string(), change.to_string())
 }
 
 /// How a reseller's invoice is read.

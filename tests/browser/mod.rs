@@ -13,6 +13,7 @@ mod mappings;
 mod organization;
 mod scenarios;
 mod team_lead;
+mod uploads;
 mod without_javascript;
 
 use page::Page;

@@ -2,7 +2,7 @@
 //!
 //! Every verb waits for what it needs, so that no test sleeps.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ impl Page {
         let session = cdp.call(None, "Target.attachToTarget", attach).await;
         let session = session["sessionId"].as_str().unwrap().to_owned();
         let mut page = Self { cdp, session, site: site.to_owned() };
-        for domain in ["Page", "Runtime", "Log", "DOM"] {
+        for domain in ["Page", "Runtime", "Log", "DOM", "Network"] {
             page.call(&format!("{domain}.enable"), json!({})).await;
         }
         page.set_width(1280).await;
@@ -89,9 +89,13 @@ impl Page {
 
     /// Chooses a file in the page's file field, as through the dialog of the system.
     pub async fn choose_file(&mut self, path: &Path) {
+        self.choose_files(&[path.to_owned()]).await;
+    }
+
+    pub async fn choose_files(&mut self, paths: &[PathBuf]) {
         let field = self.evaluate("document.querySelector('input[type=file]')", false).await;
         let object = field.expect("the page is there")["objectId"].clone();
-        let files = json!({ "files": [path], "objectId": object });
+        let files = json!({ "files": paths, "objectId": object });
         self.call("DOM.setFileInputFiles", files).await;
     }
 
@@ -145,6 +149,14 @@ impl Page {
     pub async fn set_theme(&mut self, theme: &str) {
         let features = json!([{ "name": "prefers-color-scheme", "value": theme }]);
         self.call("Emulation.setEmulatedMedia", json!({ "features": features })).await;
+    }
+
+    /// A connection that is lost, or that takes so many bytes a second.
+    pub async fn set_network(&mut self, is_lost: bool, bytes: Option<u32>) {
+        let rate = bytes.map_or(json!(-1), |bytes| json!(bytes));
+        let conditions =
+            json!({ "offline": is_lost, "latency": 0, "downloadThroughput": -1, "uploadThroughput": rate });
+        self.call("Network.emulateNetworkConditions", conditions).await;
     }
 
     /// `print`, or nothing for the screen.

@@ -77,6 +77,9 @@ fn charge_line(charge: &Charge) -> String {
     if key.is_correction {
         out.push_str(" correction");
     }
+    if charge.lacks_cost {
+        out.push_str(" without cost");
+    }
     if charge.is_metered {
         out.push_str(" metered");
     }

@@ -89,7 +89,13 @@ fn titles_decimal_commas_and_totals_of_a_german_invoice_are_understood() {
         reading.skipped,
         ["a total of other rows", "left out by the mapping", "left out by the mapping"]
     );
-    assert_eq!(reading.notes, ["The file’s own total, 15154.50, is the sum of its rows."]);
+    assert_eq!(
+        reading.notes,
+        [
+            "The file’s own total, 15154.50, is the sum of its rows.",
+            "1 line of tax left out: 2879.36 is not counted. To count it, give it a date in the file, or a column.",
+        ]
+    );
     assert_eq!(reading.charges[0].tags.get("cost-center"), Some("4711"));
 }
 
@@ -171,6 +177,31 @@ fn dates_with_slashes_are_read_in_the_order_that_the_file_proves() {
 }
 
 #[test]
+fn ranges_with_slashes_are_read_with_blanks_between_them_and_without() {
+    let text = |range: &str| {
+        let invoice = invoice("rechnung.csv").replace("01.09.2026", range).replace("15.09.2026", range);
+        read_text(invoice)
+    };
+    for (range, days) in [
+        ("01/09/2026-07/09/2026", None),
+        ("01/09/2026 - 17/09/2026", Some(17)),
+        ("01/09/2026-17/09/2026", Some(17)),
+        ("09/01/2026–09/17/2026", Some(17)),
+        ("25/09/2026-01/10/2026", Some(7)),
+    ] {
+        let Some(days) = days else {
+            let refusal = text(range).err().unwrap().to_string();
+            assert!(refusal.contains("no date of the file says which"), "{refusal}");
+            continue;
+        };
+        let reading = text(range).unwrap();
+        assert_eq!(reading.rejected, [], "{range}");
+        let found = reading.charges.iter().map(|charge| (charge.period.end - charge.period.start).num_days());
+        assert_eq!(found.collect::<Vec<_>>(), [days; 3], "{range}");
+    }
+}
+
+#[test]
 fn a_mapping_is_written_as_it_is_read() {
     for text in [WEEKLY, GERMAN, RESELLER] {
         let mapping = Mapping::parse(text).unwrap();
@@ -193,6 +224,7 @@ fn a_mapping_that_cannot_be_used_says_what_is_wrong() {
             "provider and account: found nothing",
         ),
         ("spread = true", "spreads = true", "unknown field `spreads`"),
+        ("text = \"Hours\"", "text = \"Hou\\u0000rs\"", "expected text without NUL characters"),
         (
             "[tags]",
             "[category]\ncolumn = \"Project\"\nwords = { x = \"Rent\" }\n[tags]",

@@ -137,7 +137,9 @@ fn totals_are_left_out_and_tax_between_them_is_asked_about() {
     );
     assert_eq!(
         suggestion.questions,
-        ["The line “USt. 19 %” (2,879.36) is left out: add a tax column, or count it by giving it a date."]
+        [
+            "The line “USt. 19 %” (2,879.36) is left out, so its tax is not counted. To count it, give it a date in the file, or a column."
+        ]
     );
     let suggestion = suggest(&invoice("reseller.csv"));
     assert_eq!(suggestion.leave_out, [rule("Period", "Subtotal", true), rule("Period", "Total due", true)]);

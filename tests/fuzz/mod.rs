@@ -72,6 +72,46 @@ fn corpus_of_aws_reports_is_read_row_by_row() {
 }
 
 #[test]
+fn corpus_of_runpod_answers_is_read_row_by_row() {
+    replay("runpod", checks::runpod);
+}
+
+#[test]
+fn corpus_of_vast_charges_is_read_row_by_row() {
+    replay("vast", checks::vast);
+}
+
+#[test]
+fn corpus_of_modal_reports_is_read_row_by_row() {
+    replay("modal", checks::modal);
+}
+
+#[test]
+fn corpus_of_digitalocean_invoices_is_read_row_by_row() {
+    replay("digitalocean", checks::digitalocean);
+}
+
+#[test]
+fn corpus_of_crusoe_exports_is_read_row_by_row() {
+    replay("crusoe", checks::crusoe);
+}
+
+#[test]
+fn corpus_of_hyperstack_answers_is_read_row_by_row() {
+    replay("hyperstack", checks::hyperstack);
+}
+
+#[test]
+fn corpus_of_mappings_is_written_as_it_is_read_and_reads_rows() {
+    replay("mappings", checks::mappings);
+}
+
+#[test]
+fn corpus_of_workbooks_is_read_or_refused() {
+    replay("workbooks", checks::workbooks);
+}
+
+#[test]
 fn corpus_of_scenarios_is_written_as_it_is_read() {
     replay("scenarios", checks::scenarios);
 }

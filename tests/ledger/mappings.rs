@@ -92,3 +92,27 @@ async fn rejected_rows_of_a_mapped_file_can_be_corrected(db: PgPool) {
     assert_eq!(ledger.billed("2026", "2026-09").await, number("15154.50"));
     ledger.assert_balanced().await;
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_file_of_a_built_in_mapping_is_read_again_by_it(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let invoice = std::fs::read_to_string(files::fixture("invoices/lambda-template.csv")).unwrap();
+    let report = ledger.deliver("lambda.csv", invoice).await;
+    assert_eq!((report.status.as_str(), report.format.as_deref()), ("loaded", Some("lambda")));
+    assert_eq!(ledger.billed("default", "2026-09").await, number("5276.47"));
+    assert_eq!(ledger.billed("default", "2026-10").await, number("9.72"));
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn file_whose_columns_two_mappings_know_is_refused_with_both_names(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    save(&ledger, GERMAN).await;
+    let other = GERMAN.replace("name = \"rechenzentrum\"", "name = \"anderer\"");
+    assert_ne!(other, GERMAN);
+    assert_eq!(save(&ledger, &other).await, Some(1));
+    let report = ledger.deliver("rechnung.csv", invoice()).await;
+    assert_eq!(report.status.as_str(), "refused");
+    let message = report.message.unwrap();
+    assert!(message.contains("rechenzentrum@1") && message.contains("anderer@1"), "{message}");
+}

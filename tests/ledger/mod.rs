@@ -16,6 +16,7 @@ mod one_month;
 mod oracle;
 mod originals;
 mod own_tables;
+mod rate_cards;
 mod repeated;
 mod row_sources;
 mod shrinking;

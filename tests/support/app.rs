@@ -285,6 +285,11 @@ impl TestApp {
         storage::archive(&mut db, &self.app.originals, now).await.unwrap();
     }
 
+    /// As a server does every few minutes.
+    pub fn remove_old_uploads(&self, now: DateTime<Utc>) {
+        self.app.uploads.remove_old(now).unwrap();
+    }
+
     /// As when a disk is gone.
     pub fn lose_folder(&self) {
         std::fs::remove_dir_all(self.folder.path()).unwrap();

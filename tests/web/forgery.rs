@@ -8,12 +8,15 @@ use sqlx::PgPool;
 
 use crate::support::TestApp;
 
-fn writing_routes() -> Vec<String> {
+fn writing_routes() -> Vec<(Method, String)> {
     let routes = web::routes();
     let writing = routes.stated().iter().filter(|line| line.method != Method::GET);
-    let writing = writing.map(|line| line.path.replace("{token}", "0").replace("{delivery}", "1"));
     // Any number will do: the guard refuses before anyone looks.
-    writing.map(|path| path.replace("{person}", "1").replace("{session}", "1")).collect()
+    let filled = |path: &str| {
+        let path = path.replace("{token}", "0").replace("{delivery}", "1");
+        path.replace("{person}", "1").replace("{session}", "1")
+    };
+    writing.map(|line| (line.method.clone(), filled(line.path))).collect()
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -22,10 +25,12 @@ async fn a_missing_a_wrong_and_a_stranger_s_token_are_refused(db: PgPool) {
     let mut admin = app.signed_in(Role::Admin).await;
     let strangers = app.stranger().token("/sign-in").await;
     assert!(!writing_routes().is_empty());
-    for path in writing_routes() {
-        for fields in [&[][..], &[("csrf", "")], &[("csrf", "wrong")], &[("csrf", strangers.as_str())]] {
-            let answer = admin.post(&path, fields).await;
-            assert_eq!(answer.status, StatusCode::FORBIDDEN, "{path} {fields:?}");
+    for (method, path) in writing_routes() {
+        for body in ["", "csrf=", "csrf=wrong", &format!("csrf={strangers}")] {
+            let request = Request::builder().method(&method).uri(&path).header("accept", "text/html");
+            let request = request.header("content-type", "application/x-www-form-urlencoded");
+            let answer = admin.send(request.body(Body::from(body.to_owned())).unwrap()).await;
+            assert_eq!(answer.status, StatusCode::FORBIDDEN, "{method} {path} {body:?}");
             assert!(answer.body.contains("This form expired"), "{path}");
         }
     }
@@ -36,9 +41,10 @@ async fn a_right_token_from_another_site_is_refused(db: PgPool) {
     let app = TestApp::new(db);
     let mut admin = app.signed_in(Role::Admin).await;
     let token = admin.token("/account").await;
-    for path in writing_routes() {
+    for (method, path) in writing_routes() {
         for (name, value) in [("sec-fetch-site", "cross-site"), ("origin", "https://evil.example")] {
-            let request = Request::post(&path).header("x-csrf-token", &token).header(name, value);
+            let request = Request::builder().method(&method).uri(&path);
+            let request = request.header("x-csrf-token", &token).header(name, value);
             let answer = admin.send(request.body(Body::empty()).unwrap()).await;
             assert_eq!(answer.status, StatusCode::FORBIDDEN, "{path} {name}");
         }

@@ -169,6 +169,21 @@ async fn a_mapping_is_exported_and_imported_as_a_text(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_built_in_mapping_is_listed_exported_and_saved_under_another_name_only(db: PgPool) {
+    let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
+    let page = finance.get("/mappings").await.body;
+    assert!(html::text(&page, "#built-in tbody th").contains("lambda"), "{page}");
+    let text = finance.get("/mappings/lambda/text").await.body;
+    assert!(text.starts_with("# Lambda's invoices"), "{text}");
+    let same = finance.submit("/mappings", "/mappings/text", &[("text", &text)]).await;
+    assert_eq!(same.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(same.body.contains("The mapping lambda is built in. Enter another name."), "{}", same.body);
+    let ours = text.replace("name = \"lambda\"", "name = \"ours\"");
+    let answer = finance.submit("/mappings", "/mappings/text", &[("text", &ours)]).await;
+    assert_eq!(answer.location(), "/mappings/ours");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn texts_of_a_file_are_escaped(db: PgPool) {
     let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
     let hostile = "Date,<script>alert(1)</script>\n2026-09-01,\"<img src=x onerror=alert(1)>\"\n";

@@ -47,6 +47,8 @@ const FOR_SCRIPTS: &[&str] = &[
     "/prices",
     "/prices/changes",
     "/prices/changes/{change}",
+    "/rate-cards",
+    "/rate-cards/changes/{change}",
     "/quantities",
     "/rates",
     "/rules",

@@ -151,7 +151,10 @@ impl Export {
         rows.never_repeat(billed.filter_map(|name| header.find(&key_of(name).0)).collect());
         let header = rows.expect(&header, &*format).unwrap_or(header);
         header.forget_asked();
-        let reader = format.reader(&header);
+        let mut reader = format.reader(&header);
+        if let Some(members) = rows.members() {
+            reader.stand_in(members);
+        }
         // Columns of tags are not looked for by their names.
         rows.want(|column| header.was_asked(column) || reader.key_columns().contains(&column));
         Ok(Self {
@@ -470,7 +473,7 @@ impl Export {
 
     /// Whether a row is none yet because it has the file's first date with slashes.
     fn asks_for_the_order(&self, problem: &Problem) -> bool {
-        let cell = |column| Slashed::parse(self.rows.record().word(column).trim_ascii());
+        let cell = |column| Slashed::all(self.rows.record().word(column).trim_ascii()).next();
         self.dates == DateOrder::Undecided && problem.column.and_then(cell).is_some()
     }
 

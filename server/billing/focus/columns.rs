@@ -19,8 +19,14 @@ pub(super) fn columns(header: &Header) -> Columns {
             columns.absent.push((*name).to_owned());
         }
     }
+    let states_cost = header.has("billedcost");
+    if !states_cost {
+        columns
+            .notes
+            .push("without BilledCost, what was used has no cost until a rate card covers it".to_owned());
+    }
     for (name, key) in [("ListCost", "listcost"), ("ContractedCost", "contractedcost")] {
-        if !header.has(key) {
+        if states_cost && !header.has(key) {
             columns.notes.push(format!("without {name}, that cost counts 0"));
         }
     }

@@ -6,7 +6,7 @@
 //! | account, sub account | the provider's canonical form, so that a CUR and a FOCUS export of one account are one scope; of Azure with the billing profile, out of the path or of `x_BillingProfileId`; of Oracle the tenancy and the compartment, see [`oracle::accounts`] |
 //! | billing month | the month that most of `BillingPeriodStart` to `BillingPeriodEnd` lies in |
 //! | currency | `BillingCurrency` always; `PricingCurrency` (tokens) and 0.5's `BilledCurrency` are not what costs are counted in |
-//! | billed cost | mandatory in every row |
+//! | billed cost | mandatory in every row, but of usage that states neither it nor an effective cost: that lacks its cost, which a rate card prices |
 //! | effective cost | as stated; where a row leaves it empty: 0 on a Purchase (what it covers carries it), else billed cost, and said; of Azure's purchases of commitments 0 (see `costs.rs`) |
 //! | list, contracted cost | as stated; an empty one counts 0, and said: a price is not invented; of Azure as far as its own tools repair it (see `costs.rs`) |
 //! | service | AWS: `x_ServiceCode`, else the code of a known name, so that it agrees with the CUR; others: `ServiceName`; where Azure leaves it empty `x_SkuMeterCategory`, the type of the commitment or the publisher, and said |
@@ -14,7 +14,7 @@
 //! | commitment | `CommitmentDiscountId` as it is written |
 //! | quantity | `ConsumedQuantity`; `PricingQuantity` where the file has no such column, or that is 0 beside a cost (see `quantity.rs`) |
 //! | split costs | parts belong to the resource and tags that they are allocated to; the origin beside them is not metered (see `split.rs`) |
-//! | instance type | `SkuPriceDetails.InstanceType` or `ServiceType`, `x_InstanceType`, end of AWS's `x_UsageType`, `x_SkuDetails`, the words of `ChargeDescription`, Google's label of the machine; of Nebius the platform and preset that its texts name (see `nebius.rs`) |
+//! | instance type | `SkuPriceDetails.InstanceType` or `ServiceType`, `x_InstanceType`, end of AWS's `x_UsageType`, `x_SkuDetails`, the words of `ChargeDescription`, Google's label of the machine; of Nebius the platform and preset that its texts name (see `nebius.rs`), of CoreWeave the known type that they name (see `coreweave.rs`) |
 //! | pricing category | `PricingCategory`; where that says `Other` or nothing and `x_PricingCategory` says `Owned`: what the organization has of its own |
 //! | meter | `x_UsageType` (AWS), `SkuMeter`, `x_SkuMeterName`; where there is none, `ChargeDescription` of usage that is not AWS's (theirs holds rates) |
 //! | metered | Usage with a quantity; not of unused commitments, nor negations (billed below zero for a quantity above, and no correction), nor the origin of a split cost |
@@ -27,6 +27,7 @@
 //! number is the month.
 
 mod columns;
+mod coreweave;
 mod costs;
 mod nebius;
 mod quantity;
@@ -53,6 +54,11 @@ use tags::TagColumns;
 
 pub(super) struct Focus;
 
+/// The same of publishers that state what was used and not what it costs: CoreWeave's export, in public preview, whose cost is
+/// planned for the same columns (docs.coreweave.com, *Export usage with the FOCUS API*). What is empty there (region name,
+/// description, charge class) is no matter here.
+pub(super) struct FocusUsage;
+
 static MANDATORY: &[Mandatory] = &[
     Mandatory { name: "BilledCost", keys: &["billedcost"] },
     Mandatory { name: "EffectiveCost", keys: &["effectivecost", "amortizedcost"] },
@@ -64,6 +70,26 @@ static MANDATORY: &[Mandatory] = &[
     Mandatory { name: "ChargeCategory", keys: &["chargecategory", "chargetype"] },
     seller::MANDATORY,
 ];
+
+static MANDATORY_OF_USAGE: &[Mandatory] = &[
+    Mandatory { name: "BillingAccountId", keys: &["billingaccountid"] },
+    Mandatory { name: "BillingCurrency", keys: &["billingcurrency"] },
+    Mandatory { name: "BillingPeriodStart", keys: &["billingperiodstart"] },
+    Mandatory { name: "ChargePeriodStart", keys: &["chargeperiodstart"] },
+    Mandatory { name: "ChargePeriodEnd", keys: &["chargeperiodend"] },
+    Mandatory { name: "ChargeCategory", keys: &["chargecategory", "chargetype"] },
+    Mandatory { name: "ConsumedQuantity", keys: CONSUMED },
+    Mandatory { name: "ConsumedUnit", keys: &["consumedunit", "usageunit"] },
+    seller::MANDATORY,
+];
+
+static GUIDES_OF_USAGE: &[Guide] = &[Guide {
+    provider: "CoreWeave",
+    export: "FOCUS Billing Export API",
+    steps: "Request a billing month from the FOCUS export API as CSV or JSON, all of its pages, and upload the file. It has hours and no \
+            cost: enter your contract's rates under Rate cards.",
+    forms: "CSV or JSON",
+}];
 
 static GUIDES: &[Guide] = &[
     Guide {
@@ -164,7 +190,59 @@ impl Format for Focus {
     }
 
     fn reader(&self, header: &Header) -> Box<dyn ReadRow + Send> {
-        Box::new(Reader::new(header))
+        Box::new(Reader::new(header, MANDATORY))
+    }
+}
+
+impl Format for FocusUsage {
+    fn name(&self) -> &'static str {
+        "focus-usage"
+    }
+
+    fn label(&self) -> &'static str {
+        "FOCUS usage without cost"
+    }
+
+    fn guides(&self) -> &'static [Guide] {
+        GUIDES_OF_USAGE
+    }
+
+    fn mandatory(&self) -> &'static [Mandatory] {
+        MANDATORY_OF_USAGE
+    }
+
+    fn recognizes(&self, header: &Header) -> bool {
+        self.has_its_columns(header) && self.mandatory().iter().all(|column| column.is_in(header))
+    }
+
+    /// One of FOCUS that lost a cost column is no usage without cost.
+    fn has_its_columns(&self, header: &Header) -> bool {
+        !header.has_any(&["billedcost", "effectivecost", "amortizedcost"])
+    }
+
+    fn maps(&self) -> &'static [&'static str] {
+        MAPS
+    }
+
+    fn names(&self) -> Vec<&'static str> {
+        columns::names()
+    }
+
+    /// None.
+    fn billed_columns(&self) -> Vec<Vec<&str>> {
+        Vec::new()
+    }
+
+    fn columns(&self, header: &Header) -> Columns {
+        columns::columns(header)
+    }
+
+    fn feeds(&self, key: &str) -> Option<&'static str> {
+        columns::feeds(key)
+    }
+
+    fn reader(&self, header: &Header) -> Box<dyn ReadRow + Send> {
+        Box::new(Reader::new(header, MANDATORY_OF_USAGE))
     }
 }
 
@@ -234,7 +312,7 @@ struct At {
 }
 
 impl Reader {
-    fn new(header: &Header) -> Self {
+    fn new(header: &Header, mandatory: &[Mandatory]) -> Self {
         let any = |keys: &[&str]| header.find_any(keys);
         let mut key_columns = Vec::new();
         let mut key = |keys: &[&str]| {
@@ -306,7 +384,7 @@ impl Reader {
             times: Default::default(),
             billing_period: BillingPeriod::new(any(&["billingperiodstart"]), any(&["billingperiodend"])),
             currency: CurrencyColumn::default(),
-            last_needed: Mandatory::last(MANDATORY, header),
+            last_needed: Mandatory::last(mandatory, header),
             identity: named.unwrap_or_default(),
             key_columns,
             at,
@@ -343,13 +421,18 @@ impl ReadRow for Reader {
             row.remark(remark);
         }
         row.counted_in(at.currency);
-        charge.billed_cost = row.needed_amount(at.billed)?;
+        charge.lacks_cost = lacks_cost(at, &row)?;
+        if !charge.lacks_cost {
+            charge.billed_cost = row.needed_amount(at.billed)?;
+        }
         charge.period = row.period([at.start, at.end], times)?;
         charge.billing_month = billing_period.month(&row)?;
         row.text(at.invoice, &mut charge.invoice_id)?;
         row.text(at.resource, &mut charge.resource_id)?;
         let category = category(at, &row)?;
-        costs::fill(&mut row, at, category, is_azure, charge)?;
+        if !charge.lacks_cost {
+            costs::fill(&mut row, at, category, is_azure, charge)?;
+        }
         quantity::fill(&mut row, at, category, charge)?;
         at.split.fill(&mut row, charge)?;
         if is_azure {
@@ -406,6 +489,12 @@ impl ReadRow for Reader {
         at.tags.read(at, &mut row, (is_aws, is_google), scratch, tags, machine);
         Ok(())
     }
+}
+
+/// Whether it is usage of which no cost is stated, billed or effective, but how much was used.
+fn lacks_cost(at: &At, row: &Row<'_>) -> Result<bool, Problem> {
+    let states_none = row.is_null(at.billed) && row.is_null(at.effective);
+    Ok(states_none && category(at, row)? == ChargeCategory::Usage && row.quantity(at.quantity)?.is_some())
 }
 
 /// Google's view states the billing account as sub-account.
@@ -566,8 +655,13 @@ fn machine(
         if needs_meter {
             key.meter.push_str(text);
         }
-        if key.provider == nebius::PROVIDER && key.instance_type.is_empty() {
-            key.instance_type = nebius::machine_in([&key.meter, &key.sku, text]);
+        if key.instance_type.is_empty() {
+            let texts = [key.meter.as_str(), &key.sku, text];
+            key.instance_type = match key.provider.as_str() {
+                nebius::PROVIDER => nebius::machine_in(texts),
+                coreweave::PROVIDER => coreweave::machine_in(texts),
+                _ => String::new(),
+            };
         }
     }
     Ok(())

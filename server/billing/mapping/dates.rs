@@ -106,6 +106,10 @@ fn named(text: &str) -> Option<NaiveDate> {
 fn month(text: &str) -> Option<NaiveDate> {
     let parts: Vec<&str> = text.split([' ', '-', '/', '.']).filter(|part| !part.is_empty()).collect();
     let [first, second] = parts.as_slice() else { return None };
+    // `Sep 12` is a day of September, of a year that nobody says.
+    if second.len() < 3 && text.contains(' ') {
+        return None;
+    }
     let (year, month) = match month_of(first) {
         Some(month) => (full_year(second)?, month),
         None if first.len() == 4 => (full_year(first)?, month_of(second).or_else(|| number(second))?),
@@ -203,10 +207,13 @@ mod tests {
             ("März 2026", Some("Month 2026-03-01 to 2026-04-01")),
             ("Sep-26", Some("Month 2026-09-01 to 2026-10-01")),
             ("2026 Sep", Some("Month 2026-09-01 to 2026-10-01")),
+            ("Sep 12", None),
             ("2026-09-01 - 2026-09-07", Some("Range 2026-09-01 to 2026-09-08")),
             ("01.09.2026 – 07.09.2026", Some("Range 2026-09-01 to 2026-09-08")),
             ("01.09.2026-07.09.2026", Some("Range 2026-09-01 to 2026-09-08")),
             ("Sep 1, 2026 to Sep 7, 2026", Some("Range 2026-09-01 to 2026-09-08")),
+            ("01/09/2026-07/09/2026", Some("Range 2026-09-01 to 2026-09-08")),
+            ("1/9/26–7/9/26", Some("Range 2026-09-01 to 2026-09-08")),
             ("07.09.2026 – 01.09.2026", None),
             ("31.02.2026", None),
             ("13/2026", None),

@@ -277,6 +277,12 @@ impl Mapping {
                 return Err(format!("category of “{word}”: found “{category}”; expected one of {all}"));
             }
         }
+        let texts =
+            self.given().filter_map(|field| if let Field::Text(text) = field { Some(text) } else { None });
+        // PostgreSQL holds every character but this one.
+        if let Some(text) = texts.chain(self.tags.keys()).find(|text| text.contains('\0')) {
+            return Err(format!("found the text {text:?}; expected text without NUL characters"));
+        }
         for field in [&self.fields.provider, &self.fields.account] {
             if matches!(field, Field::Text(text) if text.trim().is_empty()) {
                 return Err("provider and account: found nothing; expected a name or a column".to_owned());
@@ -298,40 +304,29 @@ impl Mapping {
         Err(format!("the {noun} {} that the mapping “{}” names", gone.join(", "), self.name))
     }
 
+    /// The fields that are a column or a text.
+    fn given(&self) -> impl Iterator<Item = &Field> {
+        let fields = &self.fields;
+        let optional = [
+            &fields.sub_account,
+            &fields.service,
+            &fields.sku,
+            &fields.description,
+            &fields.resource,
+            &fields.region,
+            &fields.accelerator,
+            &fields.accelerator_count,
+            &fields.unit,
+            &fields.invoice,
+        ];
+        let required = [&fields.provider, &fields.account, &fields.currency];
+        required.into_iter().chain(optional.into_iter().flatten())
+    }
+
     /// The columns that it names, in no order.
     pub fn named(&self) -> Vec<&str> {
-        let Fields {
-            provider,
-            account,
-            cost,
-            tax,
-            currency,
-            sub_account,
-            service,
-            sku,
-            description,
-            resource,
-            region,
-            accelerator,
-            accelerator_count,
-            quantity,
-            unit,
-            invoice,
-        } = &self.fields;
-        let optional = [
-            sub_account,
-            service,
-            sku,
-            description,
-            resource,
-            region,
-            accelerator,
-            accelerator_count,
-            unit,
-            invoice,
-        ];
-        let fields = [provider, account, currency].into_iter().chain(optional.into_iter().flatten());
-        let mut named: Vec<&str> = fields.filter_map(Field::column).collect();
+        let Fields { cost, tax, quantity, .. } = &self.fields;
+        let mut named: Vec<&str> = self.given().filter_map(Field::column).collect();
         named.extend([cost.as_str(), self.period.start.as_str()]);
         named.extend([tax, quantity, &self.period.end].into_iter().flatten().map(String::as_str));
         named.extend(self.tags.values().map(String::as_str));

@@ -14,6 +14,17 @@ pub fn read_by(mapping: Mapping, version: i32) -> Arc<dyn Format> {
     Arc::new(Mapped {
         name: format!("{}@{version}", mapping.name),
         label: format!("mapping {} (version {version})", mapping.name),
+        guides: &[],
+        mapping: Arc::new(mapping),
+    })
+}
+
+/// The format of a mapping that comes with the product.
+pub(super) fn built_in(mapping: Mapping, label: &str, guides: &'static [Guide]) -> Arc<dyn Format> {
+    Arc::new(Mapped {
+        name: mapping.name.clone(),
+        label: label.to_owned(),
+        guides,
         mapping: Arc::new(mapping),
     })
 }
@@ -21,6 +32,7 @@ pub fn read_by(mapping: Mapping, version: i32) -> Arc<dyn Format> {
 struct Mapped {
     name: String,
     label: String,
+    guides: &'static [Guide],
     mapping: Arc<Mapping>,
 }
 
@@ -34,7 +46,7 @@ impl Format for Mapped {
     }
 
     fn guides(&self) -> &'static [Guide] {
-        &[]
+        self.guides
     }
 
     fn mandatory(&self) -> &'static [Mandatory] {

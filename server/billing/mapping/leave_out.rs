@@ -1,6 +1,7 @@
 //! Rows that are no charges, and what a file's own totals say.
 
 use super::document::{Decimals, LeaveOut, Mapping};
+use super::suggest::totals::is_tax;
 use super::{document, numbers};
 use crate::billing::header::Header;
 use crate::billing::row::Row;
@@ -33,14 +34,28 @@ impl Rules {
         Self(mapping.leave_out.iter().filter_map(rule).collect())
     }
 
-    /// Whether a row is none, and then whether it states a sum.
-    pub fn find(&self, row: &Row<'_>) -> Option<bool> {
-        let rule = self.0.iter().find(|rule| {
+    /// What a row is that is no charge.
+    pub fn find(&self, row: &Row<'_>) -> Option<LeftOut> {
+        self.0.iter().find_map(|rule| {
             let cell = String::from_utf8_lossy(row.word(Some(rule.column))).trim().to_lowercase();
-            if rule.is_start { cell.starts_with(&rule.is) } else { cell == rule.is }
-        })?;
-        Some(rule.is_total)
+            let is_it = if rule.is_start { cell.starts_with(&rule.is) } else { cell == rule.is };
+            is_it.then(|| match (rule.is_total, is_tax(&cell)) {
+                (true, _) => LeftOut::Total,
+                (false, true) => LeftOut::Tax,
+                (false, false) => LeftOut::Other,
+            })
+        })
     }
+}
+
+/// What a row is that is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LeftOut {
+    /// It states the sum of those before it.
+    Total,
+    /// It says that it is tax.
+    Tax,
+    Other,
 }
 
 /// What the rows cost so far, beside what the file says that they do.
@@ -51,6 +66,9 @@ pub(super) struct Totals {
     /// The last total of the file, and the sum of the rows before it.
     stated: Option<(Decimal, Decimal)>,
     last: Decimal,
+    /// Of lines of tax that are left out, how many have an amount.
+    taxes: u64,
+    tax: Decimal,
     /// Rows in succession that cost more than the one before.
     rising: u64,
 }
@@ -70,6 +88,17 @@ impl Totals {
         }
     }
 
+    /// Notes a line of tax that is left out. Of one without an amount, nothing.
+    pub fn leave_out_tax(&mut self, cell: &str, decimals: Decimals, currency: &str) {
+        if let Ok(Some(tax)) = numbers::amount(cell, decimals, currency)
+            && !tax.is_zero()
+            && let Ok(sum) = self.tax.checked_add(tax)
+        {
+            self.tax = sum;
+            self.taxes += 1;
+        }
+    }
+
     /// What is to be said of them, behind the last row.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
@@ -84,6 +113,13 @@ impl Totals {
                     if stated > sum { "less" } else { "more" },
                 )
             });
+        }
+        if self.taxes > 0 {
+            let (lines, tax) = (if self.taxes == 1 { "line" } else { "lines" }, self.tax);
+            notes.push(format!(
+                "{} {lines} of tax left out: {tax} is not counted. To count it, give it a date in the file, or a column.",
+                self.taxes
+            ));
         }
         if self.rising + 1 == self.rows && self.rows >= FEW {
             notes.push(
@@ -125,6 +161,19 @@ mod tests {
             "{wrong:?}"
         );
         assert_eq!(notes(&["1"], None), Vec::<String>::new());
+    }
+
+    #[test]
+    fn taxes_that_are_left_out_are_said_with_their_sum() {
+        let mut totals = Totals::default();
+        for cell in ["2.879,36 €", "0", "", "19 %", "-1,00"] {
+            totals.leave_out_tax(cell, Decimals::Comma, "EUR");
+        }
+        assert!(
+            totals.notes()[0].starts_with("2 lines of tax left out: 2878.36 is not counted."),
+            "{:?}",
+            totals.notes()
+        );
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! Mappings: how a file that no format knows is read, as somebody said once who looked at it. A small document, saved under a
-//! name, whose every change is a version; the next file with the same columns is read by it.
+//! name, whose every change is a version; the next file with the same columns is read by it. Some are built in.
 //!
 //! | part | what it says |
 //! |---|---|
@@ -21,6 +21,7 @@ mod parts;
 mod preview;
 mod reader;
 mod sample;
+mod shipped;
 mod suggest;
 mod units;
 mod uses;
@@ -34,5 +35,7 @@ pub use format::read_by;
 pub use preview::{MonthOfPreview, Preview, PreviewedCharge, preview};
 pub(super) use reader::is_left_out;
 pub use sample::{Said, Sample, sample};
+pub(super) use shipped::formats as shipped_formats;
+pub use shipped::{Shipped, shipped};
 pub use suggest::{Suggestion, suggest};
 pub use uses::Use;

@@ -6,7 +6,7 @@ use chrono::{Days, Months, TimeDelta};
 
 use super::dates::{self, Form, When};
 use super::document::{self, DateForm, Field, LastDay, Length, Mapping};
-use super::leave_out::{Rules, Totals};
+use super::leave_out::{LeftOut, Rules, Totals};
 use super::numbers::{self, NoAmount};
 use super::parts::{self, Kind, Part};
 use super::units;
@@ -327,12 +327,18 @@ impl ReadRow for Reader {
 
     fn read(&mut self, row: Row<'_>, charge: &mut Charge) -> Result<Outcome, Problem> {
         self.parts.clear();
-        if let Some(is_total) = self.rules.find(&row) {
-            if is_total {
-                let currency = self.currency(&row).unwrap_or_default();
-                self.totals.state(&text(&row, self.at.cost)?, self.mapping.numbers.decimal, &currency);
+        if let Some(left_out) = self.rules.find(&row) {
+            let currency = self.currency(&row).unwrap_or_default();
+            let (cell, decimals) = (text(&row, self.at.cost)?, self.mapping.numbers.decimal);
+            match left_out {
+                LeftOut::Total => self.totals.state(&cell, decimals, &currency),
+                // A column of taxes has the tax of the rows.
+                LeftOut::Tax if self.at.tax.is_none() => {
+                    self.totals.leave_out_tax(&cell, decimals, &currency);
+                }
+                LeftOut::Tax | LeftOut::Other => {}
             }
-            return Ok(Outcome::Skipped(if is_total { A_TOTAL } else { LEFT_OUT }));
+            return Ok(Outcome::Skipped(if left_out == LeftOut::Total { A_TOTAL } else { LEFT_OUT }));
         }
         self.parts = self.charges(&row)?;
         self.parts.reverse();

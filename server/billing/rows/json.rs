@@ -38,8 +38,10 @@ enum Shape {
 enum Inside {
     Nothing,
     Array,
-    /// The array that is a member of an object.
-    Member,
+    /// The array that is a member of an object, or of one in that.
+    Member {
+        is_nested: bool,
+    },
 }
 
 /// What is known of the names in a file before it is read.
@@ -85,9 +87,9 @@ impl JsonRows {
         let opened = start + blank(&buffer[start..]);
         let (inside, next) = if buffer[opened..].starts_with(b"[") {
             (Inside::Array, opened + 1)
-        } else if let Some((rows, members)) = envelope::open(&buffer[opened..], self.is_list) {
-            self.members = members;
-            (Inside::Member, opened + rows)
+        } else if let Some(found) = envelope::open(&buffer[opened..], self.is_list) {
+            self.members = found.members;
+            (Inside::Member { is_nested: found.is_nested }, opened + found.rows)
         } else {
             (Inside::Nothing, opened)
         };
@@ -259,12 +261,14 @@ impl JsonRows {
             [] if inside != Inside::Nothing => Err(Broken::CutOff),
             [] => Ok(Found::Nothing),
             // All of it is read, so that all of it is kept.
-            [b']', ..] if inside == Inside::Member && !at_end => Ok(Found::Part),
-            [b']', behind @ ..] if inside == Inside::Member => match envelope::close(behind) {
-                Ok(members) => Ok(Found::Closed(members)),
-                Err(error) if error.is_eof() => Err(Broken::CutOff),
-                Err(error) => Err(Broken::Malformed(describe(&error))),
-            },
+            [b']', ..] if matches!(inside, Inside::Member { .. }) && !at_end => Ok(Found::Part),
+            [b']', behind @ ..] if let Inside::Member { is_nested } = inside => {
+                match envelope::close(behind, is_nested) {
+                    Ok(members) => Ok(Found::Closed(members)),
+                    Err(error) if error.is_eof() => Err(Broken::CutOff),
+                    Err(error) => Err(Broken::Malformed(describe(&error))),
+                }
+            }
             [b']', behind @ ..] if inside == Inside::Array => match behind.trim_ascii_start() {
                 [] if *at_end => Ok(Found::Nothing),
                 // All of it is read, so that all of it is kept.

@@ -17,7 +17,7 @@ pub use add::{NewAddition, add, remove};
 pub use recognize_again::recognize_again;
 pub(super) use recognize_again::recognize_keys_of;
 
-use crate::accelerator::{Accelerators, Addition, Catalog, Model, model};
+use crate::accelerator::{Accelerators, Addition, Catalog, Model, model, version_of};
 
 /// Held by whoever changes the catalog, and shared by whoever recognizes keys by it and needs that it stays.
 const LOCK: i64 = 0x6361_7461_6c6f_6701;
@@ -73,6 +73,28 @@ pub fn catalog_of(every: &[Added]) -> Catalog {
     let revision = u32::try_from(every.len() + removed).unwrap_or(u32::MAX);
     let present = every.iter().filter(|it| it.removed.is_none());
     Catalog::new(present.map(Added::addition), revision)
+}
+
+/// The catalog as it was at a version, as far as it can be told: what was shipped is that of this release.
+pub(super) async fn catalog_of_version(
+    db: &mut PgConnection,
+    version: Option<i64>,
+) -> sqlx::Result<Arc<Catalog>> {
+    let every = every_addition(db).await?;
+    let mut moments: Vec<DateTime<Utc>> = every.iter().map(|it| it.added_at).collect();
+    moments.extend(every.iter().filter_map(|it| it.removed.as_ref().map(|(at, _)| *at)));
+    moments.sort_unstable();
+    let is_of = |revision: &usize| {
+        let revision = u32::try_from(*revision).unwrap_or(u32::MAX);
+        Some(i64::from(version_of(revision))) == version
+    };
+    let Some(revision) = (0..moments.len()).find(is_of) else { return Ok(Arc::new(catalog_of(&every))) };
+    let until = revision.checked_sub(1).map(|last| moments[last]);
+    let present = every.iter().filter(|it| {
+        let was_there = |at: DateTime<Utc>| until.is_some_and(|until| at <= until);
+        was_there(it.added_at) && !it.removed.as_ref().is_some_and(|(at, _)| was_there(*at))
+    });
+    Ok(Arc::new(Catalog::new(present.map(Added::addition), u32::try_from(revision).unwrap_or(u32::MAX))))
 }
 
 /// How often something was added or removed: [`Catalog::revision`] without the catalog.

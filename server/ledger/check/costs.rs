@@ -52,8 +52,9 @@ type Object = HashMap<String, Box<RawValue>>;
 struct Table<R> {
     reader: csv::Reader<BufReader<R>>,
     record: csv::ByteRecord,
-    /// None of a file without a line.
     columns: Vec<usize>,
+    /// It has no line.
+    is_empty: bool,
 }
 
 impl<R: Read + Seek + Send + 'static> Costs<R> {
@@ -133,14 +134,14 @@ impl<R: Read> Table<R> {
         let mut record = csv::ByteRecord::new();
         let is_empty = !reader.read_byte_record(&mut record)?;
         let places = columns.places(&record.iter().collect::<Vec<_>>());
-        if places.is_empty() && !is_empty {
-            return Err(io::Error::other("the original has no cost column"));
+        if !is_empty {
+            columns.check(&places)?;
         }
-        Ok(Self { reader, record, columns: places })
+        Ok(Self { reader, record, columns: places, is_empty })
     }
 
     fn next(&mut self) -> io::Result<Option<Vec<String>>> {
-        if self.columns.is_empty() {
+        if self.is_empty {
             return Ok(None);
         }
         loop {
@@ -217,7 +218,13 @@ impl CostColumns {
     /// The rows of an object that has them in a list.
     fn rows_of_answer(&self, content: impl Read) -> io::Result<std::vec::IntoIter<Object>> {
         let members: Object = serde_json::from_reader(content)?;
-        let list = self.0.list.and_then(|name| members.get(name)).map_or("[]", |list| list.get());
+        let list = match self.0.list.and_then(|name| name.strip_prefix("*.")) {
+            Some(nested) => members
+                .values()
+                .find_map(|member| serde_json::from_str::<Object>(member.get()).ok()?.remove(nested)),
+            None => self.0.list.and_then(|name| members.get(name)).cloned(),
+        };
+        let list = list.as_ref().map_or("[]", |list| list.get());
         Ok(serde_json::from_str::<Vec<Object>>(list)?.into_iter())
     }
 
@@ -229,8 +236,26 @@ impl CostColumns {
         self.0.names.iter().filter_map(place).collect()
     }
 
-    /// What an object holds where it says what was billed.
+    /// That they were found, of a format that states them.
+    pub fn check(&self, places: &[usize]) -> io::Result<()> {
+        let are_missing = places.is_empty() && !self.0.names.is_empty();
+        if are_missing { Err(io::Error::other("the original has no cost column")) } else { Ok(()) }
+    }
+
+    /// What an object holds where it says what was billed: in a member, or in one of a member.
     fn cells(&self, object: &Object) -> Vec<String> {
+        let cells = self.cells_beside(object);
+        if !cells.is_empty() {
+            return cells;
+        }
+        let inner = |(name, value): (&String, &RawValue)| {
+            let members = serde_json::from_str::<Object>(value.get()).unwrap_or_default();
+            members.into_iter().map(|(inner, value)| (format!("{name}.{inner}"), value)).collect::<Vec<_>>()
+        };
+        self.cells_beside(&object.iter().map(|(name, value)| (name, &**value)).flat_map(inner).collect())
+    }
+
+    fn cells_beside(&self, object: &Object) -> Vec<String> {
         let (names, values): (Vec<&[u8]>, Vec<&str>) =
             object.iter().map(|(name, value)| (name.as_bytes(), value.get())).unzip();
         let text = |at: usize| serde_json::from_str(values[at]).unwrap_or_else(|_| values[at].to_owned());
@@ -302,6 +327,12 @@ fn amount(cell: &[u8]) -> io::Result<Decimal> {
 
 /// An amount as people write it: a minus before or behind it, or brackets around it.
 fn entered(cell: &str, has_decimal_commas: bool) -> io::Result<Decimal> {
+    // As programs write small ones: 5e-06.
+    if cell.contains(['e', 'E'])
+        && let Ok(plain) = Decimal::parse(cell.trim().as_bytes())
+    {
+        return Ok(plain);
+    }
     let (mark, is_negative) = (if has_decimal_commas { ',' } else { '.' }, cell.contains(['(', '-', '−']));
     let digits = cell.chars().filter(|c| c.is_ascii_digit() || *c == mark);
     let plain: String = digits.map(|c| if c == mark { '.' } else { c }).collect();
@@ -324,6 +355,7 @@ mod tests {
             ("($ 1,234.50)", false, "-1234.50"),
             ("5,00-", true, "-5.00"),
             ("EUR 7", false, "7"),
+            ("5e-06", false, "0.000005"),
             ("", false, "0"),
         ] {
             assert_eq!(entered(cell, has_decimal_commas).unwrap(), expected.parse().unwrap(), "{cell}");

@@ -21,6 +21,8 @@ use crate::ledger::files::Files;
 use crate::ledger::key::Keyer;
 use crate::ledger::loaded::Kept;
 use crate::ledger::noise::NoisyTags;
+use crate::ledger::rates::pricer_of;
+use crate::ledger::usage_without_cost::Pricer;
 use crate::ledger::{Archived, Originals, Progress, Sha256, Source, catalog, read_as};
 use crate::money::Decimal;
 
@@ -34,6 +36,8 @@ pub async fn check_originals(db: &mut PgConnection, originals: &Originals) -> sq
     let catalog = catalog(&mut *db).await?;
     let mut equations = Vec::new();
     let mut learned: Option<(i64, Learned)> = None;
+    // A month's tiers go on from one file to the next.
+    let mut pricer: Option<(i64, Pricer)> = None;
     let mut deliveries: BTreeMap<i64, Vec<(i16, Source)>> = BTreeMap::new();
     for file in &files {
         let of_delivery = deliveries.entry(file.delivery_id).or_default();
@@ -55,6 +59,10 @@ pub async fn check_originals(db: &mut PgConnection, originals: &Originals) -> sq
         let has_this_catalog = file.catalog_version == Some(i64::from(catalog.version()));
         let keyer = Keyer::new(Arc::clone(&catalog), NoisyTags::exactly(file.noisy_tags));
         let sources = deliveries.get(&file.delivery_id).cloned().unwrap_or_default();
+        let so_far = match pricer.take() {
+            Some((delivery, pricer)) if delivery == file.delivery_id => pricer,
+            _ => pricer_of(&mut *db, file.delivery_id).await?,
+        };
         let before = learned.take().filter(|(delivery, _)| *delivery == file.delivery_id);
         let reading = tokio::task::spawn_blocking(move || {
             let place = sources.iter().position(|(number, _)| *number == file.file_no).unwrap_or_default();
@@ -70,9 +78,10 @@ pub async fn check_originals(db: &mut PgConnection, originals: &Originals) -> sq
             if file.has_rows_twice {
                 export.look_at_no_others();
             }
-            let mut again = Again::new(export, half, keyer, has_this_catalog);
+            let mut again = Again::new(export, half, (keyer, so_far), has_this_catalog);
             let costs = Costs::open(originals.content(&sha256)?, again.cost_columns())?;
-            Ok((rows::compare(costs, &mut again, stored(incoming))?, again.learned()))
+            let compared = rows::compare(costs, &mut again, stored(incoming))?;
+            Ok((compared, again.learned(), again.pricer))
         });
         stream(&mut *db, file.delivery_id, file.file_no, &batches).await?;
         drop(batches);
@@ -85,7 +94,8 @@ pub async fn check_originals(db: &mut PgConnection, originals: &Originals) -> sq
             continue;
         }
         match compared.map_err(|error| sqlx::Error::Io(io::Error::other(error)))? {
-            Ok((compared, of_all)) => {
+            Ok((compared, of_all, so_far)) => {
+                pricer = Some((file.delivery_id, so_far));
                 compared.equations(&of, half, file.rows_read, &mut equations);
                 learned = of_all.map(|learned| (file.delivery_id, learned));
             }

@@ -36,10 +36,11 @@ impl Equation {
 }
 
 /// An equation and the query that answers `of`, `left_side` and `right_side` for everything it speaks of.
-const EQUATIONS: [(&str, &str); 12] = [
+const EQUATIONS: [(&str, &str); 13] = [
     ("rows read + further charges = charges + rejected + skipped", include_str!("rows_read.sql")),
     ("rows stated = rows stored", include_str!("rows_stored.sql")),
     ("costs of the file = costs of its charges", include_str!("file_to_charges.sql")),
+    ("usage without cost = its charges", include_str!("usage_without_cost.sql")),
     ("charges = monthly rollup", include_str!("charges_to_months.sql")),
     ("charges of a key = its monthly rollup", include_str!("keys_to_months.sql")),
     ("sums by key = sums by plain key", include_str!("keys_to_totals.sql")),

@@ -24,10 +24,8 @@ impl Columns {
         let schema = reader.metadata().file_metadata().schema();
         let fields = schema.get_fields();
         let places = columns.places(&fields.iter().map(|field| field.name().as_bytes()).collect::<Vec<_>>());
+        columns.check(&places)?;
         let wanted: Vec<_> = places.into_iter().map(|at| fields[at].clone()).collect();
-        if wanted.is_empty() {
-            return Err(io::Error::other("the original has no cost column"));
-        }
         let projection = Type::group_type_builder(schema.name()).with_fields(wanted).build();
         let rows = projection
             .and_then(|projection| RowIter::from_file_into(Box::new(reader)).project(Some(projection)))

@@ -8,6 +8,7 @@ use uuid::Uuid;
 use super::costs::{CostColumns, Costs};
 use crate::billing::{self, Charge, Export, Learned, Statement, Step};
 use crate::ledger::key::Keyer;
+use crate::ledger::usage_without_cost::Pricer;
 use crate::money::Decimal;
 
 /// Differences that are named; the others are counted.
@@ -70,11 +71,18 @@ pub(super) struct Again {
     /// Which of its costs were taken.
     half: Statement,
     charge: Charge,
+    /// The rates by which it was loaded, and how much of its months they have priced so far.
+    pub pricer: Pricer,
 }
 
 impl Again {
-    pub fn new(export: Export, half: Statement, keyer: Keyer, has_this_catalog: bool) -> Self {
-        Self { export, keyer, has_this_catalog, half, charge: Charge::default() }
+    pub fn new(
+        export: Export,
+        half: Statement,
+        (keyer, pricer): (Keyer, Pricer),
+        has_this_catalog: bool,
+    ) -> Self {
+        Self { export, keyer, has_this_catalog, half, charge: Charge::default(), pricer }
     }
 
     /// What was learned of all files of its delivery, for the next one.
@@ -89,6 +97,15 @@ impl Again {
     /// Reads the next row; `None` behind the last.
     fn next(&mut self) -> io::Result<Option<Step>> {
         self.export.next(&mut self.charge).map_err(|refusal| io::Error::other(refusal.message()))
+    }
+
+    /// What rates make of the charge that was read, where it lacks its cost. Of rows that were imported alone, since tiers count them.
+    fn price(&mut self, is_charge: bool) -> Decimal {
+        if !is_charge || !self.charge.lacks_cost {
+            return Decimal::ZERO;
+        }
+        self.pricer.price(&mut self.charge);
+        self.charge.billed_cost
     }
 
     /// Reads the next charge of the row; false where it has no more.
@@ -208,7 +225,7 @@ pub(super) fn compare(
             Some(Stored { charge_key_id: None, .. }) => {}
             Some(_) => {
                 let in_ledger = sum(of_row.iter().map(|charge| self::stated(again.half, charge)))?;
-                let in_file = cost.amount()?;
+                let in_file = sum([cost.amount()?, again.price(is_charge)].into_iter())?;
                 compared.add(in_file, in_ledger)?;
                 if in_file != in_ledger {
                     compared.cost_differs += 1;

@@ -43,8 +43,8 @@ impl Columns {
                 row[at] = text;
             }
         }
-        if places.is_empty() && !rows.is_empty() {
-            return Err(io::Error::other("the original has no cost column"));
+        if !rows.is_empty() {
+            columns.check(&places)?;
         }
         Ok(Self(rows.into_iter()))
     }

@@ -1,7 +1,7 @@
 //! What the page of every change shows: who made it and what was decided, why it cannot be, and what whoever looks may do.
 
 use super::super::layout::Layout;
-use super::super::{Access, paths};
+use super::super::paths;
 use super::list;
 use crate::changes::{Change, Document, Edit, Kind, Outline, Problem, Status};
 
@@ -40,7 +40,7 @@ impl Frame {
             outline,
             conflicts,
             problems,
-            may_decide: layout.may(Access::Admin),
+            may_decide: layout.may(super::decides(D::KIND)),
             is_empty: change.edits.is_empty(),
             is_of_file: change.report.is_some(),
         }
@@ -79,11 +79,18 @@ impl Frame {
         if self.is_of_readings() {
             return Some(paths::ReadingsUndo { change }.to_string());
         }
-        self.may_decide.then(|| paths::ChangeUndo { kind, change }.to_string())
+        self.may_decide.then(|| match kind {
+            Kind::RateCards => paths::RateCardUndo { change }.to_string(),
+            kind => paths::ChangeUndo { kind, change }.to_string(),
+        })
     }
 
-    pub fn apply(&self) -> paths::ChangeApply {
-        paths::ChangeApply { kind: self.outline.kind, change: self.outline.id }
+    pub fn apply(&self) -> String {
+        let Outline { kind, id: change, .. } = self.outline;
+        match kind {
+            Kind::RateCards => paths::RateCardApply { change }.to_string(),
+            kind => paths::ChangeApply { kind, change }.to_string(),
+        }
     }
 
     pub fn propose(&self) -> paths::ChangePropose {
@@ -104,8 +111,8 @@ impl Frame {
         match self.outline.kind {
             Kind::Allocation => "Drafted",
             Kind::AssetRegister if self.is_empty => "Imported",
-            Kind::Prices if self.is_of_file => "Imported",
-            Kind::AssetRegister | Kind::Prices => "Created",
+            Kind::Prices | Kind::RateCards if self.is_of_file => "Imported",
+            Kind::AssetRegister | Kind::Prices | Kind::RateCards => "Created",
         }
     }
 
@@ -119,6 +126,7 @@ impl Frame {
                 let href = format!("{}?revision={version}", paths::Prices);
                 (format!("revision {version} of the price list"), Some(href))
             }
+            Kind::RateCards => (format!("revision {version} of the rate cards"), None),
         }
     }
 
@@ -137,6 +145,9 @@ impl Frame {
                 "Restores what this change edited. Then publish the months again to update them."
             }
             Kind::Prices => "Restores what this change edited.",
+            Kind::RateCards => {
+                "Restores the rates that this change edited. Imports are priced by them again, as a new version."
+            }
         }
     }
 }

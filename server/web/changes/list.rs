@@ -178,6 +178,7 @@ impl EventOf {
             EventKind::Allocation => "change",
             EventKind::AssetRegister => "asset-register",
             EventKind::Prices => "prices",
+            EventKind::RateCards => "rate-cards",
             EventKind::Rates => "rates",
             EventKind::Quantities => "quantities",
             EventKind::ReportingCurrency => "reporting-currency",

@@ -6,19 +6,21 @@ mod differences;
 mod frame;
 pub(super) mod list;
 pub(super) mod prices;
+pub(super) mod rate_cards;
 
-use chrono::NaiveDate;
+use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use sqlx::PgConnection;
 
 use super::error::{Error, Result};
 use super::extract::{Db, Form, Writing};
 use super::layout::Layout;
-use super::{filters, paths, respond};
+use super::{Access, filters, paths, respond};
 use crate::allocation::Configuration;
 use crate::changes::{self, Kind, Outcome, Problem, Status};
 use crate::onprem::AssetRegister;
 use crate::price_catalogue::Entries;
+use crate::rate_cards::RateCards;
 use crate::report::Answers;
 
 /// A longer reason than that says what the change itself does.
@@ -62,6 +64,10 @@ macro_rules! of_document {
                 type $document = Entries;
                 $do
             }
+            Kind::RateCards => {
+                type $document = RateCards;
+                $do
+            }
         }
     };
 }
@@ -72,6 +78,15 @@ pub fn page(kind: Kind, change: i64) -> String {
         Kind::Allocation => paths::Change { change }.to_string(),
         Kind::AssetRegister => paths::AssetRegisterChange { change }.to_string(),
         Kind::Prices => paths::PriceChange { change }.to_string(),
+        Kind::RateCards => paths::RateCardChange { change }.to_string(),
+    }
+}
+
+/// Who applies and undoes changes of a kind.
+fn decides(kind: Kind) -> Access {
+    match kind {
+        Kind::Allocation | Kind::AssetRegister | Kind::Prices => Access::Admin,
+        Kind::RateCards => Access::Finance,
     }
 }
 
@@ -110,8 +125,10 @@ async fn decide((kind, id): (Kind, i64), wished: Status, asked: Asked) -> Result
         Status::Undone => changes::undo::<Document>(&mut db, id, reason, by.at(now)).await?,
         _ => changes::apply::<Document>(&mut db, id, reason, by.at(now)).await?,
     });
-    let today = now.date_naive();
-    Box::pin(decided(layout, &mut db, &app.answers, (kind, id), outcome, (wished, today))).await
+    if kind == Kind::RateCards {
+        app.notifier.notify();
+    }
+    Box::pin(decided(layout, &mut db, &app.answers, (kind, id), outcome, (wished, now))).await
 }
 
 pub async fn discard(path: paths::ChangeDiscard, writing: Writing, Form(why): Form<Why>) -> Result {
@@ -132,7 +149,7 @@ async fn decided(
     answers: &Answers,
     (kind, id): (Kind, i64),
     outcome: Outcome,
-    (wished, today): (Status, NaiveDate),
+    (wished, now): (Status, DateTime<Utc>),
 ) -> Result {
     let saying = |sentence: &str| Ok(respond::flash(page(kind, id), sentence));
     let problems = match outcome {
@@ -141,6 +158,7 @@ async fn decided(
                 Kind::Allocation => format!("Version {version}."),
                 Kind::AssetRegister => "Publish the changed months to update them.".to_owned(),
                 Kind::Prices => format!("Revision {version} of the price list."),
+                Kind::RateCards => "Imports with other rates are priced again now.".to_owned(),
             };
             let done = filters::capital(wished.as_str());
             return saying(&format!("{done}. {what_follows}"));
@@ -157,10 +175,12 @@ async fn decided(
         }
         Outcome::Conflict(of) => conflicts(&of),
     };
+    let today = now.date_naive();
     match kind {
         Kind::Allocation => respond::refused(allocation::find(layout, db, answers, id, problems).await?),
         Kind::AssetRegister => respond::refused(asset_register::find(layout, db, id, problems, today).await?),
         Kind::Prices => respond::refused(prices::find(layout, db, id, problems, today).await?),
+        Kind::RateCards => respond::refused(rate_cards::find(layout, db, answers, id, problems, now).await?),
     }
 }
 

@@ -8,6 +8,7 @@ pub mod import_changes;
 pub mod limits;
 pub mod list_query;
 pub mod receive;
+pub mod uploads;
 
 use askama::Template;
 use axum::http::HeaderValue;
@@ -26,6 +27,7 @@ use super::format::{File, Format};
 use super::layout::{Layout, Pages};
 use super::{filters, paths, respond};
 use crate::billing::{ANY_OTHER, FORMATS, Guide};
+use crate::jobs::Upload;
 use crate::period::BillingMonth;
 use crate::report::{self, History, HistoryChoices, ImportLine, JobLine};
 
@@ -50,6 +52,8 @@ struct Imports {
 struct Page {
     layout: Layout,
     imports: Imports,
+    /// What this person has begun to upload.
+    uploads: Vec<Upload>,
     fields: Fields,
     query: HistoryQuery,
     is_narrowed: bool,
@@ -63,7 +67,7 @@ pub async fn index(
     Htmx(is_fragment): Htmx,
     reading: Reading<HistoryQuery>,
 ) -> Result {
-    let Reading { now, layout, query, mut db, .. } = reading;
+    let Reading { now, layout, person, query, app, mut db } = reading;
     match format {
         Format::Html => {}
         Format::Json => return respond::json(&Imports::find(&mut db, &query, now).await?),
@@ -73,7 +77,8 @@ pub async fn index(
             return csv::answer("imports", &list_query::rows(&history.lines));
         }
     }
-    let page = Page::find(layout, &mut db, &query, Fields::default(), now).await?;
+    let uploads = app.uploads.of(person.user_id).all()?;
+    let page = Page::find(layout, &mut db, &query, (Fields::default(), uploads), now).await?;
     match (is_fragment, page.is_under_way()) {
         (false, _) => respond::html(page),
         (true, true) => respond::html(page.as_running()),
@@ -106,13 +111,13 @@ impl Page {
         layout: Layout,
         db: &mut PgConnection,
         query: &HistoryQuery,
-        fields: Fields,
+        (fields, uploads): (Fields, Vec<Upload>),
         now: DateTime<Utc>,
     ) -> Result<Self> {
         let imports = Imports::find(db, query, now).await?;
         let choices = report::history_choices(db).await?;
         let is_narrowed = !query.filter()?.is_empty();
-        Ok(Self { layout, imports, fields, query: query.clone(), is_narrowed, choices, now })
+        Ok(Self { layout, imports, uploads, fields, query: query.clone(), is_narrowed, choices, now })
     }
 
     fn is_under_way(&self) -> bool {
@@ -196,6 +201,11 @@ pub fn sentence(message: &str, files: &[String]) -> String {
 /// The page of a delivery.
 pub fn at(delivery: impl Bare<i64>) -> paths::Delivery {
     paths::Delivery { delivery: delivery.bare() }
+}
+
+/// Where an upload is gone on with.
+pub fn upload_at(upload: &Upload) -> paths::Upload {
+    paths::Upload { upload: upload.id }
 }
 
 /// Where the rows of an archived import are loaded again.

@@ -5,8 +5,9 @@ use uuid::Uuid;
 
 use super::Page;
 use super::list_query::HistoryQuery;
+use crate::accounts::Person;
 use crate::audit::Actor;
-use crate::jobs::Arriving;
+use crate::jobs::{self, Arriving, UploadLimits};
 use crate::report;
 use crate::web::error::{Error, Result};
 use crate::web::extract::{Sending, Upload, Writing};
@@ -16,10 +17,10 @@ use crate::web::respond;
 use crate::web::{App, paths};
 
 pub async fn create(_: paths::Imports, sending: Sending, upload: Upload) -> Result {
-    let Sending { layout, by, app, .. } = sending;
-    let arriving = receive(app.inbox.open(Uuid::new_v4())?, upload).await?;
+    let Sending { layout, person, by, app, .. } = sending;
+    let arriving = receive(&app, upload).await?;
     if arriving.is_empty() {
-        return no_file(layout, &app).await;
+        return no_file(layout, &person, &app).await;
     }
     hand_over(app, by, arriving).await
 }
@@ -29,7 +30,7 @@ pub async fn again(path: paths::DeliveryFiles, writing: Writing, upload: Upload)
     let Writing { by, app, mut db, .. } = writing;
     let delivery = report::delivery(&mut db, path.delivery).await?.ok_or(Error::NotFound)?;
     drop(db);
-    let arriving = receive(app.inbox.open(Uuid::new_v4())?, upload).await?;
+    let arriving = receive(&app, upload).await?;
     let sentence = match (delivery.archived_at, arriving.is_empty()) {
         (Some(_), false) => return hand_over(app, by, arriving.reloading(path.delivery)).await,
         (Some(_), true) => "Choose the file that was imported.".to_owned(),
@@ -38,7 +39,8 @@ pub async fn again(path: paths::DeliveryFiles, writing: Writing, upload: Upload)
     Ok(respond::flash(super::at(path.delivery), &sentence))
 }
 
-async fn hand_over(app: App, by: Actor, arriving: Arriving) -> Result {
+/// Puts the batch in the queue, and leads to where it is followed.
+pub(super) async fn hand_over(app: App, by: Actor, arriving: Arriving) -> Result {
     let batch = arriving.batch_id;
     // On a task of its own: a browser that leaves now must not take the files from under the import.
     let handing_over = async move {
@@ -51,14 +53,23 @@ async fn hand_over(app: App, by: Actor, arriving: Arriving) -> Result {
     Ok(respond::see_other(paths::Batch { batch }))
 }
 
+/// What files of people are held to.
+pub(super) async fn limits(app: &App) -> Result<UploadLimits> {
+    Ok(jobs::upload_limits(&mut *app.db.acquire().await?).await?)
+}
+
 /// Everything that was sent. An error, or whoever sends being gone, takes along what had arrived.
-pub async fn receive(mut arriving: Arriving, mut upload: Upload) -> Result<Arriving> {
+pub async fn receive(app: &App, mut upload: Upload) -> Result<Arriving> {
+    let mut arriving = app.inbox.open(Uuid::new_v4())?.within(limits(app).await?);
     match write_files(&mut arriving, &mut upload).await {
         Ok(()) => Ok(arriving),
         Err(error) => {
             drop(arriving);
             // A browser hears the answer only after it has sent everything.
-            if matches!(error, Error::DiskFull | Error::Internal(_)) {
+            if matches!(
+                error,
+                Error::FileTooLarge(_) | Error::NoRoom(_) | Error::DiskFull | Error::Internal(_)
+            ) {
                 while let Ok(Some(_)) = upload.next_field().await {}
             }
             Err(error)
@@ -81,10 +92,13 @@ async fn write_files(arriving: &mut Arriving, upload: &mut Upload) -> Result<()>
     Ok(())
 }
 
-async fn no_file(layout: Layout, app: &App) -> Result {
+/// What is said where no file was sent.
+pub(super) const NO_FILE: &str = "Choose at least one billing export.";
+
+async fn no_file(layout: Layout, person: &Person, app: &App) -> Result {
     let mut fields = Fields::default();
-    fields.refuse("files", "Choose at least one billing export.");
+    fields.refuse("files", NO_FILE);
     let mut db = app.db.acquire().await?;
-    let now = app.clock.now();
-    respond::refused(Page::find(layout, &mut db, &HistoryQuery::default(), fields, now).await?)
+    let (uploads, now) = (app.uploads.of(person.user_id).all()?, app.clock.now());
+    respond::refused(Page::find(layout, &mut db, &HistoryQuery::default(), (fields, uploads), now).await?)
 }

@@ -5,7 +5,7 @@ use axum::http::{HeaderValue, header};
 use axum::response::IntoResponse as _;
 use serde_json::json;
 
-use crate::billing::mapping::{Draft, Use};
+use crate::billing::mapping::{Draft, Use, shipped};
 use crate::ledger::{self, SavedMapping};
 use crate::web::error::Result;
 use crate::web::extract::{Db, Writing};
@@ -71,14 +71,18 @@ fn lines(saved: &SavedMapping) -> Vec<Line> {
     columns.chain(texts).collect()
 }
 
-/// The text, to be kept or read elsewhere.
+/// The text, to be kept or read elsewhere; of one that is built in, with its comments.
 pub async fn download(path: paths::MappingDownload, mut db: Db) -> Result {
-    let every = ledger::every_mapping(&mut db).await?;
-    let saved = super::find(&every, &path.mapping)?;
-    let mut response = saved.mapping.text().into_response();
+    let built_in = shipped().iter().find(|it| it.mapping.name == path.mapping);
+    let mut response = match built_in {
+        Some(it) => it.text.into_response(),
+        None => {
+            super::find(&ledger::every_mapping(&mut db).await?, &path.mapping)?.mapping.text().into_response()
+        }
+    };
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/toml; charset=utf-8"));
-    headers.insert(header::CONTENT_DISPOSITION, attachment(&format!("{}.toml", saved.mapping.name)));
+    headers.insert(header::CONTENT_DISPOSITION, attachment(&format!("{}.toml", path.mapping)));
     Ok(response)
 }
 

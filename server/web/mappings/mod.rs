@@ -7,7 +7,6 @@ pub(super) mod new;
 use askama::Template;
 use serde::Deserialize;
 use serde_json::json;
-use uuid::Uuid;
 
 use super::error::{Error, Result};
 use super::extract::{Db, Form, Sending, Upload, Writing};
@@ -15,7 +14,7 @@ use super::form::Fields;
 use super::format::Format;
 use super::layout::Layout;
 use super::{csv, filters, paths, respond};
-use crate::billing::mapping::{Field, Mapping};
+use crate::billing::mapping::{Field, Mapping, Shipped, shipped};
 use crate::ledger::{self, SavedMapping};
 use crate::web::imports::receive;
 
@@ -25,6 +24,13 @@ struct Page {
     layout: Layout,
     mappings: Vec<SavedMapping>,
     fields: Fields,
+}
+
+#[expect(clippy::unused_self, reason = "templates ask the page")]
+impl Page {
+    fn built_in(&self) -> &'static [Shipped] {
+        shipped()
+    }
 }
 
 pub async fn index(_: paths::Mappings, format: Format, layout: Layout, mut db: Db) -> Result {
@@ -41,7 +47,7 @@ pub async fn index(_: paths::Mappings, format: Format, layout: Layout, mut db: D
 /// A file that is to be mapped.
 pub async fn send(_: paths::MappingFiles, sending: Sending, upload: Upload) -> Result {
     let Sending { now, layout, app, .. } = sending;
-    let arriving = receive::receive(app.inbox.open(Uuid::new_v4())?, upload).await?;
+    let arriving = receive::receive(&app, upload).await?;
     if let Some(sample) = arriving.into_sample(&app.samples, now)? {
         return Ok(respond::see_other(paths::NewMapping { sample }));
     }
@@ -61,7 +67,7 @@ pub struct Text {
 pub async fn save_text(_: paths::MappingText, writing: Writing, Form(form): Form<Text>) -> Result {
     let Writing { now, layout, by, mut db, .. } = writing;
     let mut fields = Fields::new([("text", &form.text)]);
-    let Some(mapping) = fields.check("text", Mapping::parse(&form.text)) else {
+    let Some(mapping) = fields.check("text", own(&form.text)) else {
         let mappings = ledger::mappings(&mut db).await?;
         return respond::refused(Page { layout, mappings, fields });
     };
@@ -70,6 +76,20 @@ pub async fn save_text(_: paths::MappingText, writing: Writing, Form(form): Form
         None => format!("Mapping {} is as it was.", mapping.name),
     };
     Ok(respond::flash(paths::Mapping { mapping: mapping.name }, &said))
+}
+
+/// A mapping with a name that no other has which is built in.
+fn own(text: &str) -> std::result::Result<Mapping, String> {
+    let mapping = Mapping::parse(text)?;
+    if is_built_in(&mapping.name) { Err(built_in_name(&mapping.name)) } else { Ok(mapping) }
+}
+
+fn is_built_in(name: &str) -> bool {
+    shipped().iter().any(|it| it.mapping.name == name)
+}
+
+fn built_in_name(name: &str) -> String {
+    format!("The mapping {name} is built in. Enter another name.")
 }
 
 /// Whose bills a mapping reads, as a page shows it.

@@ -92,7 +92,8 @@ pub async fn save(path: paths::NewMapping, sending: Sending, Form(pairs): Form<P
             return respond::refused(page);
         }
     };
-    let said = match ledger::save_mapping(&mut db, &mapping, by.at(now)).await? {
+    let saved = ledger::save_mapping(&mut db, &mapping, by.at(now)).await?;
+    let said = match saved {
         Some(version) => format!("Saved: mapping {}, version {version}.", mapping.name),
         None => format!("Mapping {} is as it was.", mapping.name),
     };
@@ -100,8 +101,10 @@ pub async fn save(path: paths::NewMapping, sending: Sending, Form(pairs): Form<P
         return Ok(respond::flash(paths::Mapping { mapping: mapping.name }, &said));
     }
     let mut arriving = app.inbox.open(Uuid::new_v4())?;
-    arriving.take(&file)?;
-    app.samples.remove(file.id)?;
+    arriving.take(&file.name, &file.path)?;
+    // What was looked at is what is imported, whatever other mapping has the same columns.
+    let reads = saved.map_or_else(|| mapping.name.clone(), |version| format!("{}@{version}", mapping.name));
+    let arriving = arriving.mapped_by(reads);
     let batch = arriving.batch_id;
     arriving.enqueue(&mut db, by.at(now)).await?;
     app.notifier.notify();
@@ -177,9 +180,13 @@ impl Page {
         let words = words(&sample, &draft);
         let from = from.map(|saved| saved.mapping.name.clone());
         let is_taken = known.mappings.iter().any(|it| it.mapping.name == draft.name && !is_near(it, &sample));
-        let name_problem = is_taken.then(|| {
-            format!("The mapping {} reads files with other columns. Enter another name.", draft.name)
-        });
+        let name_problem = if super::is_built_in(&draft.name) {
+            Some(super::built_in_name(&draft.name))
+        } else {
+            is_taken.then(|| {
+                format!("The mapping {} reads files with other columns. Enter another name.", draft.name)
+            })
+        };
         let hidden = filled::pairs(&sample, &draft);
         Ok(Self {
             layout,

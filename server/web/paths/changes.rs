@@ -12,6 +12,11 @@ paths! {
     "/asset-register/changes/{change}" => AssetRegisterChange { change: i64 };
     /// A change of the prices, or what a file would change.
     "/prices/changes/{change}" => PriceChange { change: i64 };
+    /// A change of the rate cards, with what it moves.
+    "/rate-cards/changes/{change}" => RateCardChange { change: i64 };
+    /// By whoever enters rates, who need not be an administrator.
+    "/rate-cards/changes/{change}/apply" => RateCardApply { change: i64 };
+    "/rate-cards/changes/{change}/undo" => RateCardUndo { change: i64 };
     /// Hands a draft to whoever decides.
     "/changes/{kind}/{change}/propose" => ChangePropose { kind: Kind, change: i64 };
     "/changes/{kind}/{change}/apply" => ChangeApply { kind: Kind, change: i64 };

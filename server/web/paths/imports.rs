@@ -11,6 +11,11 @@ paths! {
     "/imports/batches/{batch}" => Batch { batch: Uuid };
     "/imports/batches/{batch}/cancel" => BatchCancel { batch: Uuid };
     "/imports/batches/{batch}/retry" => BatchRetry { batch: Uuid };
+    /// Files that are sent piece by piece.
+    "/imports/uploads" => Uploads;
+    /// Makes a batch of those that have arrived.
+    "/imports/uploads/import" => UploadsImport;
+    "/imports/uploads/{upload}" => Upload { upload: Uuid };
     /// How much of what it replaces an import may lack before somebody is asked.
     "/imports/limits" => ImportLimits;
     #[derive(Copy)]
@@ -35,6 +40,8 @@ paths! {
 
     /// What takes disk space.
     "/storage" => Storage;
+    /// How large an uploaded file may be, and what uploads leave free.
+    "/storage/uploads" => StorageUploads;
     /// Archives what is inactive.
     "/storage/archive" => StorageArchive;
 }

@@ -80,7 +80,7 @@ impl Found {
                 return false;
             }
             self.questions.push(format!(
-                "The line {} ({}) is left out: add a tax column, or count it by giving it a date.",
+                "The line {} ({}) is left out, so its tax is not counted. To count it, give it a date in the file, or a column.",
                 quoted(cell),
                 written(stated)
             ));

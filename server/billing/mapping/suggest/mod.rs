@@ -16,7 +16,7 @@ mod roles;
 mod table;
 mod texts;
 mod times;
-mod totals;
+pub(super) mod totals;
 
 use std::collections::BTreeMap;
 

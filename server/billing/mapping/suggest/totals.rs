@@ -198,6 +198,11 @@ impl Line {
     }
 }
 
+/// Whether a text says that its line is tax.
+pub(in crate::billing::mapping) fn is_tax(cell: &str) -> bool {
+    matches!(kind(cell), Some((Kind::Tax, _)))
+}
+
 /// What a text says that it is, by the words that it begins with; and whether these are all.
 fn kind(cell: &str) -> Option<(Kind, bool)> {
     const LONGEST: usize = 200;
@@ -249,6 +254,7 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(kind(cell), expected, "{cell}");
+            assert_eq!(is_tax(cell), matches!(expected, Some((Kind::Tax, _))), "{cell}");
         }
     }
 }

@@ -1,0 +1,120 @@
+//! `/rate-cards/changes/7`: a change of the rate cards with what it moves, by month and team, before it is applied and after.
+
+use std::sync::Arc;
+
+use askama::Template;
+use chrono::{DateTime, Utc};
+use serde_json::json;
+use sqlx::PgConnection;
+
+use super::super::format::Format;
+use super::frame::Frame;
+use super::{Asked, decide};
+use crate::changes::{self, Change, Document as _, Kind, Problem, Status};
+use crate::ledger;
+use crate::rate_cards::{Edit, RateCards, Report};
+use crate::rating::{Rate, Rates};
+use crate::report::{Answers, Before, RateImpact, RateState, rate_impact, rate_state};
+use crate::web::error::{Error, Result};
+use crate::web::extract::Reading;
+use crate::web::layout::Layout;
+use crate::web::rate_cards::usage;
+use crate::web::{filters, paths, respond};
+
+#[derive(Template)]
+#[template(path = "changes/rate_cards.html")]
+pub struct Page {
+    layout: Layout,
+    frame: Frame,
+    edits: Vec<Edit>,
+    /// Of the file that it was read from.
+    report: Option<Report>,
+    impact: RateImpact,
+    state: RateState,
+}
+
+pub async fn find(
+    layout: Layout,
+    db: &mut PgConnection,
+    answers: &Answers,
+    id: i64,
+    problems: Vec<Problem>,
+    now: DateTime<Utc>,
+) -> Result<Page> {
+    let change = changes::find::<RateCards>(&mut *db, id).await?.ok_or(Error::NotFound)?;
+    let (_, current) = RateCards::current(&mut *db).await?;
+    let (before, after) = before_and_after(&mut *db, &change, &current).await?;
+    let impact = rate_impact(&mut *db, answers, before, after).await?;
+    let frame = Frame::new(&layout, &change, &current, problems);
+    let state = rate_state(&mut *db, now).await?;
+    let report = change.report.clone().map(serde_json::from_value).transpose()?;
+    Ok(Page { layout, frame, edits: change.edits, report, impact, state })
+}
+
+/// The rates without a change and with it: of one that was applied, as they were then.
+async fn before_and_after(
+    db: &mut PgConnection,
+    change: &Change<Edit>,
+    current: &RateCards,
+) -> sqlx::Result<(Before, Arc<Rates>)> {
+    if let Some(version) = change.outline.applied_version {
+        let before = ledger::rates_as_of(&mut *db, version - 1).await?.rates;
+        return Ok((Before::By(before), ledger::rates_as_of(db, version).await?.rates));
+    }
+    Ok((Before::AsBooked(Arc::new(current.rates())), Arc::new(current.edited(&change.edits).rates())))
+}
+
+pub async fn apply(path: paths::RateCardApply, asked: Asked) -> Result {
+    decide((Kind::RateCards, path.change), Status::Applied, asked).await
+}
+
+pub async fn undo(path: paths::RateCardUndo, asked: Asked) -> Result {
+    decide((Kind::RateCards, path.change), Status::Undone, asked).await
+}
+
+pub async fn show(path: paths::RateCardChange, format: Format, reading: Reading) -> Result {
+    let Reading { now, layout, app, mut db, .. } = reading;
+    let page = find(layout, &mut db, &app.answers, path.change, Vec::new(), now).await?;
+    match format {
+        Format::Html => respond::html(page),
+        Format::Json => {
+            let it = &page.frame.outline;
+            respond::json(&json!({
+                "change": {
+                    "id": it.id, "status": it.status, "summary": it.summary, "reason": it.reason, "made_at": it.made_at,
+                    "made_by": it.made_by, "applied_revision": it.applied_version, "undone_revision": it.undone_version,
+                    "edits": page.edits, "report": page.report,
+                },
+                "impact": page.impact,
+            }))
+        }
+        Format::Csv => Err(Error::NotFound),
+    }
+}
+
+impl Page {
+    /// What an edit does, in a word.
+    fn what(&self, edit: &Edit) -> &'static str {
+        let _ = self;
+        match (&edit.before, &edit.after) {
+            (None, _) => "added",
+            (_, None) => "removed",
+            (Some(before), Some(after))
+                if before.price == after.price && before.valid_to != after.valid_to =>
+            {
+                "ends"
+            }
+            _ => "changed",
+        }
+    }
+
+    fn rate<'a>(&self, edit: &'a Edit) -> Option<&'a Rate> {
+        let _ = self;
+        edit.after.as_ref().or(edit.before.as_ref())
+    }
+
+    fn usage(&self, rate: &Rate) -> String {
+        let _ = self;
+        usage(rate)
+    }
+}
