@@ -248,8 +248,17 @@ mod tests {
         match serde_json::from_slice(file) {
             Ok(Value::Array(rows)) => serde_json::to_vec(&[&rows[..], &rows].concat()).unwrap(),
             Ok(Value::Object(mut members)) => {
-                for rows in members.values_mut().filter_map(Value::as_array_mut) {
-                    rows.extend_from_within(..);
+                for member in members.values_mut() {
+                    match member {
+                        Value::Array(rows) => rows.extend_from_within(..),
+                        // Rows may be a list in a member of a member.
+                        Value::Object(inner) => {
+                            for rows in inner.values_mut().filter_map(Value::as_array_mut) {
+                                rows.extend_from_within(..);
+                            }
+                        }
+                        _ => {}
+                    }
                 }
                 serde_json::to_vec(&members).unwrap()
             }

@@ -69,7 +69,7 @@ async fn hours_without_cost_are_listed_priced_corrected_and_led_back(db: PgPool)
     assert_eq!(html::texts(&page, "#unpriced tbody tr").len(), 5, "{page}");
     let link = html::attributes(&page, "#unpriced tbody a", "href").remove(0);
     let form = finance.get(&link).await.body;
-    assert!(form.contains(r#"value="CoreWeave""#) && form.contains(r#"value="2026-09-01""#), "{form}");
+    assert!(form.contains(r#"value="CoreWeave""#) && form.contains(r#"value="2026-09-03""#), "{form}");
 
     let answer = finance.submit("/rate-cards/new", "/rate-cards/new", &ENTERED).await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);

@@ -7,12 +7,14 @@ use crate::accelerator;
 /// Canonical, see [`canonical_provider`](crate::billing::canonical_provider).
 pub(super) const PROVIDER: &str = "CoreWeave";
 
-/// The instance type that some texts name, where it is one that is known: `gd-8xh100ib-i128`.
-pub(super) fn machine_in(texts: [&str; 3]) -> String {
+/// The instance type that meter, SKU or description name, where it is one that is known: `gd-8xh100ib-i128`; else the SKU, where hours
+/// of instances are counted.
+pub(super) fn machine_in(texts: [&str; 3], unit: &str) -> String {
     let is_between = |c: char| !(c.is_ascii_alphanumeric() || c == '-');
     let mut words = texts.into_iter().flat_map(|text| text.split(is_between)).filter(|word| !word.is_empty());
     let known = words.find(|word| accelerator::find_instance(PROVIDER, word).is_some());
-    known.unwrap_or_default().to_owned()
+    let sku = Some(texts[1]).filter(|_| unit.to_ascii_lowercase().contains("instance"));
+    known.or(sku).unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]
@@ -27,7 +29,8 @@ mod tests {
             (["", "", "b200-8x instance, reserved"], "b200-8x"),
             (["Object storage", "cks-storage", "GiB-hours"], ""),
         ] {
-            assert_eq!(machine_in(texts), expected);
+            assert_eq!(machine_in(texts, "GiB-Hours"), expected);
         }
+        assert_eq!(machine_in(["On-Demand", "neo-9000", ""], "Instance-Hours"), "neo-9000");
     }
 }

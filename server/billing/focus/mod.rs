@@ -659,7 +659,7 @@ fn machine(
             let texts = [key.meter.as_str(), &key.sku, text];
             key.instance_type = match key.provider.as_str() {
                 nebius::PROVIDER => nebius::machine_in(texts),
-                coreweave::PROVIDER => coreweave::machine_in(texts),
+                coreweave::PROVIDER => coreweave::machine_in(texts, &key.unit),
                 _ => String::new(),
             };
         }
