@@ -272,7 +272,7 @@ function sendInPieces(form, event) {
     work();
   }
 
-  // Says how far all of it is, and goes on once nothing is missing.
+  // Shows the progress of all files, and continues once none is missing.
   function settle() {
     if (isOver) return;
     const [done, left] = [inState("done"), inState("waiting", "sending", "stopped")];

@@ -155,6 +155,22 @@ pub(super) fn in_parentheses(name: &str) -> Option<&str> {
     inner.chars().any(char::is_alphanumeric).then_some(inner)
 }
 
+/// A format's names: every column that its provider documents, and which ones of FOCUS each becomes; nothing of those that become none.
+pub(super) type Names = [(&'static str, &'static str)];
+
+pub(super) fn names_of(names: &Names) -> Vec<&'static str> {
+    names.iter().map(|(name, _)| *name).collect()
+}
+
+/// What of a file has none of a format's names, however they are written.
+pub(super) fn unknown(header: &Header, names: &Names) -> Vec<String> {
+    let is_unknown = |name: &&String| {
+        let key = key_of(name).0;
+        names.iter().all(|(known, _)| key_of(known).0 != key)
+    };
+    header.names().iter().filter(is_unknown).cloned().collect()
+}
+
 /// Which column of FOCUS the column of a key becomes, by the names of a format and what each becomes; nothing of those that
 /// become none.
 pub(super) fn feeds_by(

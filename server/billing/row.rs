@@ -94,10 +94,10 @@ pub trait ReadRow {
     fn read(&mut self, row: Row<'_>, charge: &mut Charge) -> Result<Outcome, Problem>;
 
     /// Fills the cleared `charge` as [`Self::read`] does with the next charge of the row that was read last, where a row is
-    /// several: a usage of Google and each of its credits. False behind the last of them.
+    /// several: a usage of Google and each of its credits, or what a machine of Hyperstack cost on each day. False behind the last of them.
     ///
-    /// What distinguishes a charge from others of the same key columns belongs into [`Charge::key_cells`]. Only asked where
-    /// [`Self::read`] answered a charge.
+    /// What distinguishes a charge from others of the same key columns belongs into [`Charge::key_cells`]; those of one key begin at
+    /// different times. Only asked where [`Self::read`] answered a charge.
     ///
     /// # Errors
     /// None that could have been found when the row was read: the charges before it are taken already.

@@ -192,8 +192,8 @@ impl Upload {
 
     /// Appends a part of a piece, which begins there.
     ///
-    /// The file is locked for this one write: a request whose connection was lost, and which nobody has told so yet, does not
-    /// keep out the one that goes on instead of it. If it wakes up, it finds its place taken.
+    /// The file is locked for this one write only, so that a request whose connection was lost without notice does not block the
+    /// one that resumes the upload. Its own next write is refused, since the file is longer by then.
     pub async fn append(
         &self,
         offset: u64,
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn file_that_is_chosen_again_goes_on_where_it_was() {
+    async fn file_that_is_chosen_again_is_resumed() {
         let data = tempfile::tempdir().unwrap();
         let uploads = Uploads::new(data.path());
         let (ada, bob) = (uploads.of(UserId(1)), uploads.of(UserId(2)));

@@ -16,8 +16,11 @@ pub(super) struct Table {
     pub may_be_own: bool,
 }
 
-pub(super) const CHARGES: Table =
-    Table { name: "charges", key: Some("delivery_id, charge_key_id, file_no, row_no"), may_be_own: true };
+pub(super) const CHARGES: Table = Table {
+    name: "charges",
+    key: Some("delivery_id, charge_key_id, file_no, row_no, charge_period_start"),
+    may_be_own: true,
+};
 
 pub(super) static TABLES: [Table; 6] = [
     CHARGES,

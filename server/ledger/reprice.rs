@@ -110,7 +110,7 @@ pub async fn reprice(
     Ok(repriced)
 }
 
-/// Tries an import that could not be priced for want of a machine that works again later, and says so.
+/// Schedules another try of an import that could not be priced because the disk or the database failed, and notes why.
 pub async fn postpone(
     db: &mut PgConnection,
     delivery_id: i64,

@@ -10,7 +10,7 @@
 //! | which day | the one on which the charge begins, UTC, however long it lasts |
 //! | quantity | in units of the bill, or in accelerator-hours (`GPU-hour`) |
 //! | tiers | rates with the same conditions, each from a quantity of the month on: what lies within a tier costs its price (graduated, not by volume). They are counted for each billing account, in the order of the bill |
-//! | cost | quantity × price, exact. Hours of a unit that is no whole part of an hour are rounded half-even to 20 decimals first |
+//! | cost | quantity × price, exact to the fortieth place behind the point, beyond which no amount is written. Hours of a unit that is no whole part of an hour are rounded half-even to 20 decimals first |
 
 mod pricing;
 mod rate;

@@ -47,7 +47,7 @@ impl Pricing {
         Self { rates, ..Self::default() }
     }
 
-    /// What it costs; `None` where no rate is for it. The order of calls is that of the bill.
+    /// What it costs; `None` where no rate is for it, or it is more than amounts hold. The order of calls is that of the bill.
     pub fn price(&mut self, usage: Usage<'_>) -> Option<Decimal> {
         if self.of_keys.len() >= MAX_REMEMBERED {
             self.of_keys.clear();
@@ -63,12 +63,12 @@ impl Pricing {
             usage.quantity
         };
         if let [only] = *tiers {
-            return quantity.checked_multiply(only.price).ok();
+            return quantity.checked_multiply(only.price).ok()?.as_amount();
         }
         let month = (first.conditions(), usage.key.billing_account.clone(), usage.month);
         let before = self.priced.entry(month).or_default();
         let after = before.checked_add(quantity).ok()?;
-        let cost = up_to(&tiers, after)?.checked_sub(up_to(&tiers, *before)?).ok()?;
+        let cost = up_to(&tiers, after)?.checked_sub(up_to(&tiers, *before)?).ok()?.as_amount()?;
         *before = after;
         Some(cost)
     }
@@ -238,6 +238,16 @@ mod tests {
             ChargeKey { meter: "IP addresses".to_owned(), stated_accelerators: String::new(), ..key() };
         let mut pricing = Pricing::new(Arc::new(Rates::new([per_gpu])));
         assert_eq!(price(&mut pricing, &none, "2026-09-10", "1"), None);
+    }
+
+    #[test]
+    fn cost_that_no_amount_holds_is_none() {
+        let largest = "9".repeat(24);
+        assert_eq!(priced(vec![rate("2")], &largest), None);
+        assert_eq!(priced(vec![rate(&largest)], &largest), None);
+        assert_eq!(priced(vec![rate("0.5")], &largest).unwrap().scale(), 1);
+        let finest = format!("0.{}1", "0".repeat(39));
+        assert_eq!(priced(vec![rate("0.4")], &finest), Some(Decimal::ZERO));
     }
 
     #[test]

@@ -73,7 +73,7 @@ pub struct ChargeLine {
     pub file_no: i16,
     #[sqlx(rename = "row_no")]
     pub row: i64,
-    /// Which of the charges of its row it is.
+    /// With when it begins: which of the charges of its row it is.
     #[serde(skip)]
     pub charge_key_id: Uuid,
     pub charge_period_start: DateTime<Utc>,
@@ -306,7 +306,7 @@ impl Selection<'_> {
         self.push_where(&mut query, Source::Charges);
         self.push_of_charges(&mut query);
         query.push(
-            " order by cost desc nulls last, c.delivery_id, c.charge_key_id, c.file_no, c.row_no limit ",
+            " order by cost desc nulls last, c.delivery_id, c.charge_key_id, c.file_no, c.row_no, c.charge_period_start limit ",
         );
         query.push_bind(page.size);
         query.push(" offset ");
@@ -337,11 +337,13 @@ impl Selection<'_> {
                 key.billing_month, key.delivery_id, key.charge_key_id
             ));
             self.push_of_charges(&mut query);
-            query.push(format!(" order by c.file_no, c.row_no limit {taken} offset {skipped})"));
+            query.push(format!(
+                " order by c.file_no, c.row_no, c.charge_period_start limit {taken} offset {skipped})"
+            ));
         }
         query.push(
             ") c join charge_keys k on k.charge_key_id = c.charge_key_id \
-             left join tag_sets t on t.tag_set_id = c.tag_set_id order by c.rank, c.file_no, c.row_no",
+             left join tag_sets t on t.tag_set_id = c.tag_set_id order by c.rank, c.file_no, c.row_no, c.charge_period_start",
         );
         query.build().fetch_all(db).await?.iter().map(|row| self.read(row)).collect()
     }
@@ -361,7 +363,7 @@ impl Selection<'_> {
         if order == Order::LargestFirst {
             query.push("cost desc nulls last, ");
         }
-        query.push("c.delivery_id, c.charge_key_id, c.file_no, c.row_no limit ");
+        query.push("c.delivery_id, c.charge_key_id, c.file_no, c.row_no, c.charge_period_start limit ");
         query.push_bind(page.size);
         query.push(" offset ");
         query.push_bind(page.first);

@@ -37,7 +37,7 @@ impl EveryCharge {
         let mut query = QueryBuilder::new("declare every_charge no scroll cursor for ");
         selection.select(&mut query);
         selection.push(&mut query, Source::Charges);
-        query.push(" order by c.billing_month, c.delivery_id, c.charge_key_id, c.file_no, c.row_no");
+        query.push(" order by c.billing_month, c.delivery_id, c.charge_key_id, c.file_no, c.row_no, c.charge_period_start");
         query.build().persistent(false).execute(&mut *cursor).await?;
         Ok(Self { cursor, hides_payers: question.hides_payers })
     }

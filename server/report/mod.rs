@@ -128,7 +128,7 @@ pub use statement::{
 pub use suggestions::{Offer, SuggestedRule, suggested_rules};
 pub use table_line::{Figures, Whole};
 pub use team::{Breakdown, Part, TeamReport, team_report};
-pub use trace::{Counted, FileOfDelivery, OtherDelivery, RowAddress, Trace, file_of, trace};
+pub use trace::{Counted, FileOfDelivery, OtherDelivery, RowAddress, Trace, charges_of_row, file_of};
 pub use unallocated::{Coverage, MonthCoverage, Unallocated, UnallocatedKey};
 pub use unit_costs::{TeamUnit, UnitCost, UnitOwner};
 pub use unpriced::{RateState, Unpriced, UnpricedUsage, rate_state, unpriced_usage};

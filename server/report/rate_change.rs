@@ -41,7 +41,7 @@ pub struct MonthOfRates {
     pub owners: Vec<OwnerOfRates>,
 }
 
-/// A team, shared costs, or what nobody owns.
+/// A team, shared costs, or what is unallocated.
 #[derive(Clone, Debug, Serialize)]
 pub struct OwnerOfRates {
     pub label: String,
@@ -170,7 +170,7 @@ impl Priced {
     }
 }
 
-/// Whose keys are in a month, as people call them; without those that nobody owns.
+/// The team or shared cost that each key belongs to in a month, by its name; without those that are unallocated.
 async fn labels(
     db: &mut PgConnection,
     answers: &Answers,

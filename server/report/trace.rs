@@ -1,5 +1,8 @@
 //! One charge and where it comes from: its key, its delivery, its file and row, and from when to when it counted.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
@@ -172,91 +175,122 @@ pub async fn file_of(db: &mut PgConnection, at: RowAddress) -> sqlx::Result<Opti
     }))
 }
 
-/// Finds the charge of a row: at once by its key, where that is known, else among all charges of the delivery.
-/// `None` where the row made none, or the viewer may not see it.
-pub async fn trace(
+/// Finds the charges of a row, in the order of these keys and of when they begin: at once by their keys, where these find as many as the row
+/// `made`, else among all charges of the delivery. Without those that the viewer may not see.
+pub async fn charges_of_row(
     db: &mut PgConnection,
     at: RowAddress,
-    key: Option<Uuid>,
+    (keys, made): (&[Uuid], usize),
     viewer: &Viewer,
-) -> sqlx::Result<Option<Trace>> {
-    let mut row = None;
-    for key in key.map(Some).into_iter().chain([None]) {
-        row = sqlx::query_file!("server/report/trace.sql", at.delivery, at.file, at.row, key)
-            .fetch_optional(&mut *db)
+) -> sqlx::Result<Vec<Trace>> {
+    let mut rows = Vec::new();
+    for keys in [Some(keys), None].into_iter().filter(|keys| keys.is_none_or(|keys| !keys.is_empty())) {
+        rows = sqlx::query_file!("server/report/trace.sql", at.delivery, at.file, at.row, keys)
+            .fetch_all(&mut *db)
             .await?;
-        if row.is_some() {
+        if !rows.is_empty() && rows.len() >= made {
             break;
         }
     }
-    let Some(row) = row else {
-        return Ok(None);
-    };
-    let facts = allocation::facts_of(db, row.charge_key_id).await?;
-    let owner = owner(db, BillingMonth::of(row.billing_month), &facts, viewer).await?;
-    let may_see = match (&owner, viewer) {
-        (Some((_, may_see)), _) => *may_see,
-        (None, Viewer::Teams(teams)) => is_of_teams(&row.tags, teams),
-        (None, Viewer::Everything) => true,
-    };
-    if !may_see {
-        return Ok(None);
+    let (mut owners, mut scopes) = (HashMap::new(), HashMap::new());
+    let mut charges = Vec::with_capacity(rows.len());
+    for row in rows {
+        let month = BillingMonth::of(row.billing_month);
+        let owner = match owners.entry((row.charge_key_id, month)) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
+                let facts = allocation::facts_of(&mut *db, row.charge_key_id).await?;
+                new.insert(owner(&mut *db, month, &facts, viewer).await?)
+            }
+        };
+        let may_see = match (&*owner, viewer) {
+            (Some((_, may_see)), _) => *may_see,
+            (None, Viewer::Teams(teams)) => is_of_teams(&row.tags, teams),
+            (None, Viewer::Everything) => true,
+        };
+        if !may_see {
+            continue;
+        }
+        let of_scope = match scopes.entry(row.scope_id) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
+                new.insert(OfScope::find(&mut *db, at.delivery, row.scope_id, viewer).await?)
+            }
+        };
+        let dimensions = [
+            ("Provider", row.provider),
+            (BILLING_ACCOUNT, row.billing_account),
+            (SUB_ACCOUNT, row.sub_account),
+            ("Service", row.service),
+            ("Service category", row.service_category),
+            ("SKU", row.sku),
+            ("Region", row.region),
+            ("Instance type", row.instance_type),
+            ("Meter", row.meter),
+            ("Resource", row.resource_id.unwrap_or_default()),
+            ("Charge category", row.category),
+            ("Charge class", if row.is_correction { "Correction".into() } else { String::new() }),
+            ("Pricing category", row.pricing),
+            ("Commitment discount", row.commitment_discount_id),
+        ];
+        charges.push(Trace {
+            delivery: at.delivery,
+            delivery_status: row.status,
+            delivered_at: row.created_at,
+            delivered_by: Some(row.created_by).filter(|_| *viewer == Viewer::Everything),
+            is_counted: of_scope.counted.iter().any(|span| span.until_sequence.is_none()),
+            counted: of_scope.counted.clone(),
+            others: of_scope.others.clone(),
+            file: row.file,
+            row: at.row,
+            format: row.format,
+            billing_period: row.billing_month.format("%Y-%m").to_string(),
+            charge_period_start: row.charge_period_start,
+            charge_period_end: row.charge_period_end,
+            billed_cost: row.billed_cost,
+            effective_cost: row.effective_cost,
+            contracted_cost: row.contracted_cost,
+            list_cost: row.list_cost,
+            currency: row.currency,
+            consumed_quantity: row.consumed_quantity,
+            unit: row.unit,
+            is_metered: row.is_metered,
+            accelerator: row.accelerator,
+            accelerators_per_unit: row
+                .accelerator_parts
+                .map(|parts| Accelerators::from_parts(parts).to_string()),
+            charge_key: row.charge_key_id,
+            dimensions: dimensions.into_iter().filter(|(_, value)| !value.is_empty()).collect(),
+            tags: row.tags,
+            owner: owner.as_ref().map(|(owner, _)| owner.clone()),
+        });
     }
-    let mut counted = counted(db, at.delivery, row.scope_id).await?;
-    let mut others = others(db, at.delivery, row.scope_id).await?;
-    let mut delivered_by = Some(row.created_by);
-    if *viewer != Viewer::Everything {
-        delivered_by = None;
-        others.clear();
+    Ok(charges)
+}
+
+/// What is the same for all charges of a delivery and scope.
+struct OfScope {
+    counted: Vec<Counted>,
+    others: Vec<OtherDelivery>,
+}
+
+impl OfScope {
+    /// As the viewer may see it.
+    async fn find(
+        db: &mut PgConnection,
+        delivery_id: i64,
+        scope_id: i64,
+        viewer: &Viewer,
+    ) -> sqlx::Result<Self> {
+        let mut counted = counted(&mut *db, delivery_id, scope_id).await?;
+        if *viewer == Viewer::Everything {
+            return Ok(Self { counted, others: others(db, delivery_id, scope_id).await? });
+        }
         for span in &mut counted {
             (span.ended_by_delivery, span.ended_by_action, span.ended_by) = (None, None, None);
         }
+        Ok(Self { counted, others: Vec::new() })
     }
-    let dimensions = [
-        ("Provider", row.provider),
-        (BILLING_ACCOUNT, row.billing_account),
-        (SUB_ACCOUNT, row.sub_account),
-        ("Service", row.service),
-        ("Service category", row.service_category),
-        ("SKU", row.sku),
-        ("Region", row.region),
-        ("Instance type", row.instance_type),
-        ("Meter", row.meter),
-        ("Resource", row.resource_id.unwrap_or_default()),
-        ("Charge category", row.category),
-        ("Charge class", if row.is_correction { "Correction".into() } else { String::new() }),
-        ("Pricing category", row.pricing),
-        ("Commitment discount", row.commitment_discount_id),
-    ];
-    Ok(Some(Trace {
-        delivery: at.delivery,
-        delivery_status: row.status,
-        delivered_at: row.created_at,
-        delivered_by,
-        is_counted: counted.iter().any(|span| span.until_sequence.is_none()),
-        counted,
-        others,
-        file: row.file,
-        row: at.row,
-        format: row.format,
-        billing_period: row.billing_month.format("%Y-%m").to_string(),
-        charge_period_start: row.charge_period_start,
-        charge_period_end: row.charge_period_end,
-        billed_cost: row.billed_cost,
-        effective_cost: row.effective_cost,
-        contracted_cost: row.contracted_cost,
-        list_cost: row.list_cost,
-        currency: row.currency,
-        consumed_quantity: row.consumed_quantity,
-        unit: row.unit,
-        is_metered: row.is_metered,
-        accelerator: row.accelerator,
-        accelerators_per_unit: row.accelerator_parts.map(|parts| Accelerators::from_parts(parts).to_string()),
-        charge_key: row.charge_key_id,
-        dimensions: dimensions.into_iter().filter(|(_, value)| !value.is_empty()).collect(),
-        tags: row.tags,
-        owner: owner.map(|(owner, _)| owner),
-    }))
 }
 
 async fn counted(db: &mut PgConnection, delivery_id: i64, scope_id: i64) -> sqlx::Result<Vec<Counted>> {

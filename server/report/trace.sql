@@ -1,4 +1,4 @@
--- The charge of row $3 in file $2 of delivery $1, with its key and origin; with key $4 it is found by the index of keys.
+-- The charges of row $3 in file $2 of delivery $1, with their keys and origin; with keys $4 they are found by the index of keys.
 select
     d.status,
     d.format,
@@ -41,4 +41,5 @@ join charge_keys k using (charge_key_id)
 join deliveries d using (delivery_id)
 join delivery_files f on f.delivery_id = c.delivery_id and f.file_no = c.file_no
 left join tag_sets t using (tag_set_id)
-where c.delivery_id = $1 and c.file_no = $2 and c.row_no = $3 and ($4::uuid is null or c.charge_key_id = $4)
+where c.delivery_id = $1 and c.file_no = $2 and c.row_no = $3 and ($4::uuid[] is null or c.charge_key_id = any($4))
+order by array_position($4, c.charge_key_id), c.charge_period_start

@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use askama::Template;
+use chrono::{DateTime, Utc};
 use futures_util::{StreamExt as _, stream};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -175,7 +176,7 @@ impl ChargeLine {
     /// follows from no row alone.
     fn address(&self) -> String {
         let row = paths::Charge { delivery: self.delivery, file: self.file_no, row: self.row };
-        format!("{row}?charge={}", self.charge_key_id)
+        OfRow::of(self.charge_key_id, self.charge_period_start).at(row)
     }
 }
 
@@ -187,7 +188,7 @@ struct RowPage {
     file: FileOfDelivery,
     /// The charge that was asked for, else the first of the row; `None` where the row made none.
     trace: Option<Trace>,
-    /// All charges of the row, where these are several: a usage and its credits.
+    /// All charges of the row, where these are several: a usage and its credits, or what each day cost.
     charges: Vec<Trace>,
     /// Why it did not, where it was rejected.
     rejection: Option<RejectedRow>,
@@ -195,14 +196,30 @@ struct RowPage {
     original: Option<OriginalRow>,
 }
 
-/// Which of a row's charges is asked for.
-#[derive(Debug, Deserialize)]
+/// Which of a row's charges is asked for: its key, and when it begins.
+#[derive(Debug, Serialize, Deserialize)]
 pub struct OfRow {
     charge: Option<Uuid>,
+    start: Option<DateTime<Utc>>,
 }
 
-/// Charges of a row that are shown: a reader takes no more credits off one.
-const MOST_OF_ROW: usize = 101;
+impl OfRow {
+    fn of(charge: Uuid, start: DateTime<Utc>) -> Self {
+        Self { charge: Some(charge), start: Some(start) }
+    }
+
+    fn at(&self, row: paths::Charge) -> String {
+        paths::with_query(row, self)
+    }
+
+    fn is(&self, charge: &Trace) -> bool {
+        self.charge.is_none_or(|key| key == charge.charge_key)
+            && self.start.is_none_or(|start| start == charge.charge_period_start)
+    }
+}
+
+/// Charges of a row that are listed.
+const MOST_OF_ROW: usize = 1_000;
 
 pub async fn show(path: paths::Charge, format: Format, reading: Reading<OfRow>) -> Result {
     let Reading { layout, person, query, app, mut db, .. } = reading;
@@ -213,14 +230,13 @@ pub async fn show(path: paths::Charge, format: Format, reading: Reading<OfRow>) 
     let catalog = ledger::catalog(&mut db).await?;
     let read_as = ledger::read_as(&mut db, file.format.as_deref()).await?;
     let mut original = read_original(app.originals, &file, row, (catalog, read_as)).await;
-    let keys: Vec<Uuid> = original.iter().flat_map(|it| &it.charges).map(|charge| charge.key).collect();
-    let key = query.charge.or(keys.first().copied());
-    let mut trace = report::trace(&mut db, at, key, &person.viewer()).await?;
-    let mut charges = Vec::new();
-    if keys.len() > 1 {
-        for key in keys.iter().take(MOST_OF_ROW) {
-            charges.extend(report::trace(&mut db, at, Some(*key), &person.viewer()).await?);
-        }
+    let made = original.as_ref().map_or(0, |it| it.charges.len());
+    let of_original = original.iter().flat_map(|it| &it.charges).map(|charge| charge.key);
+    let keys: Vec<Uuid> = of_original.chain(query.charge).collect();
+    let mut charges = report::charges_of_row(&mut db, at, (&keys, made), &person.viewer()).await?;
+    let mut trace = charges.iter().find(|charge| query.is(charge)).or(charges.first()).cloned();
+    if charges.len() == 1 {
+        charges.clear();
     }
     if !person.may_see_billing_accounts()
         && let Some(trace) = &mut trace
@@ -293,11 +309,32 @@ impl RowPage {
     /// The page of another charge of the row.
     fn of_row(&self, charge: &Trace) -> String {
         let RowAddress { delivery, file, row } = self.at;
-        format!("{}?charge={}", paths::Charge { delivery, file, row }, charge.charge_key)
+        OfRow::of(charge.charge_key, charge.charge_period_start).at(paths::Charge { delivery, file, row })
     }
 
     fn is_shown(&self, charge: &Trace) -> bool {
-        self.trace.as_ref().is_some_and(|shown| shown.charge_key == charge.charge_key)
+        self.trace.as_ref().is_some_and(|shown| {
+            (shown.charge_key, shown.charge_period_start) == (charge.charge_key, charge.charge_period_start)
+        })
+    }
+
+    fn listed(&self) -> &[Trace] {
+        &self.charges[..self.charges.len().min(MOST_OF_ROW)]
+    }
+
+    fn not_listed(&self) -> usize {
+        self.charges.len() - self.listed().len()
+    }
+
+    /// Whether it is what several times cost, so that the list says which.
+    fn has_times(&self) -> bool {
+        let starts = self.charges.iter().map(|charge| charge.charge_period_start);
+        starts.clone().min() != starts.max()
+    }
+
+    fn sum_is_of(&self) -> &'static str {
+        let has_credits = self.charges.iter().any(|charge| charge.category() == "Credit");
+        if has_credits { "Row after credits" } else { "All charges of the row" }
     }
 
     /// What the charges of the row add up to, in one of the four costs.

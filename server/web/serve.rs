@@ -96,7 +96,7 @@ async fn archive(db: PgPool, originals: Originals) {
     }
 }
 
-/// Removes uploads that nobody went on with.
+/// Removes abandoned uploads.
 async fn remove_old_uploads(uploads: Uploads, clock: Clock) {
     loop {
         if let Err(error) = uploads.remove_old(clock.now()) {

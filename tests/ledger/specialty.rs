@@ -54,8 +54,7 @@ async fn originals_of_every_specialty_cloud_say_what_the_ledger_holds(db: PgPool
     for path in files::our_exports() {
         let format =
             path.parent().unwrap().parent().unwrap().file_name().unwrap().to_string_lossy().into_owned();
-        // Not Hyperstack yet: several charges of a row that share key and month have no place in the ledger.
-        let is_specialty = ["runpod", "vast", "modal", "digitalocean", "crusoe"];
+        let is_specialty = ["runpod", "vast", "modal", "digitalocean", "crusoe", "hyperstack"];
         if !is_specialty.iter().any(|prefix| format.starts_with(prefix)) {
             continue;
         }

@@ -77,7 +77,7 @@ async fn hours_without_cost_are_listed_priced_corrected_and_led_back(db: PgPool)
     let preview = finance.get(&change).await.body;
     let rows = html::texts(&preview, "#impact tbody tr");
     assert!(rows[0].contains("September 2026") && rows[0].contains("393.92"), "{rows:?}");
-    assert!(rows[1].contains("training") && rows[1].contains("393.92"), "{rows:?}");
+    assert!(rows[1].contains("Training") && rows[1].contains("393.92"), "{rows:?}");
     assert_eq!(amount(&spend(&mut finance).await["total"]), number("0"), "nothing is applied yet");
     finance.submit(&change, &format!("{change}/apply"), &[]).await;
     finance.run_jobs().await;

@@ -79,16 +79,10 @@ impl Prices {
     }
 }
 
-/// What a quantity costs, exactly; in the fortieth place behind the point, beyond which no amount is written, rounded.
+/// What a quantity costs, as an amount has it.
 fn product(quantity: Decimal, price: Decimal, rate: Decimal) -> Option<Decimal> {
-    let exact = quantity.checked_multiply(price).and_then(|cost| cost.checked_multiply(rate)).ok()?;
-    let cost = if exact.scale() > MOST_DECIMALS { exact.round(MOST_DECIMALS) } else { exact };
-    (cost.abs() < Decimal::new(MOST, 0)).then_some(cost)
+    quantity.checked_multiply(price).and_then(|cost| cost.checked_multiply(rate)).ok()?.as_amount()
 }
-
-/// What amounts may have, as [`Decimal::parse`] reads them: digits behind the point, and before it.
-const MOST_DECIMALS: u8 = 40;
-const MOST: i128 = 10i128.pow(24);
 
 /// A price, for comparison only: what is none counts as not stated.
 fn price(row: &mut Row<'_>, column: Column) -> Option<Decimal> {

@@ -1,32 +1,28 @@
 //! Which columns Crusoe's billing export has, and which of them may be missing.
 
-use crate::billing::header::{Columns, Header, absent, feeds_by, key_of};
+use crate::billing::header::{Columns, Header, absent, feeds_by, names_of, unknown};
 
 /// What the reader does not know and what it misses.
 pub(super) fn columns(header: &Header) -> Columns {
-    let is_known = |name: &&String| {
-        let key = key_of(name).0;
-        COLUMNS.iter().any(|(column, _)| key_of(column).0 == key)
-    };
     let notes = [
         "without list prices: list and contracted cost are the billed cost",
         "without reservations, taxes and credits: those are on Crusoe's invoice alone",
     ];
     Columns {
-        unknown: header.names().iter().filter(|name| !is_known(name)).cloned().collect(),
+        unknown: unknown(header, COLUMNS),
         absent: absent(header, OPTIONAL),
         notes: notes.map(str::to_owned).into(),
         ..Columns::default()
     }
 }
 
-/// Which column of FOCUS a column becomes. `key` as of [`key_of`].
+/// Which column of FOCUS a column becomes. `key` as [`Header::find`] wants it.
 pub(super) fn feeds(key: &str) -> Option<&'static str> {
     feeds_by(COLUMNS.iter(), key)
 }
 
 pub(super) fn names() -> Vec<&'static str> {
-    COLUMNS.iter().map(|(name, _)| *name).collect()
+    names_of(COLUMNS)
 }
 
 /// Columns that feed a charge and may be missing.

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use crate::billing::Mandatory;
-use crate::billing::header::{Columns, Header, absent, feeds_by, key_of};
+use crate::billing::header::{Columns, Header, absent, feeds_by, key_of, unknown};
 use crate::money::Currency;
 
 /// What JSON states its amounts in without saying so.
@@ -53,21 +53,14 @@ pub(super) fn amount(header: &Header) -> Option<Amount> {
 
 /// What the reader does not know and what it misses.
 pub(super) fn columns(header: &Header) -> Columns {
-    let is_known = |name: &&String| feeds(&key_of(name).0).is_some() || is_listed(name);
-    let mut columns = Columns {
-        unknown: header.names().iter().filter(|name| !is_known(name)).cloned().collect(),
-        absent: absent(header, &["project_name"]),
-        ..Columns::default()
-    };
+    let mut unknown = unknown(header, COLUMNS);
+    unknown.retain(|name| feeds(&key_of(name).0).is_none());
+    let mut columns = Columns { unknown, absent: absent(header, &["project_name"]), ..Columns::default() };
     if header.has("amount") {
         columns.notes.push(format!("no currency is stated: DigitalOcean bills in {UNSTATED}"));
     }
     columns.notes.push("without list prices: list and contracted cost are the billed cost".to_owned());
     columns
-}
-
-fn is_listed(name: &str) -> bool {
-    COLUMNS.iter().any(|(known, _)| key_of(known).0 == key_of(name).0)
 }
 
 /// Which column of FOCUS a column becomes. `key` as of [`key_of`].

@@ -34,6 +34,7 @@ mod quantity;
 mod seller;
 mod split;
 mod tags;
+mod usage;
 
 use super::account_id::{canonical_account, canonical_sub_account};
 use super::aws;
@@ -51,13 +52,9 @@ use costs::Price;
 use seller::{GOOGLE, MICROSOFT, PROVIDERS, Seller, Sellers};
 use split::Split;
 use tags::TagColumns;
+pub(super) use usage::FocusUsage;
 
 pub(super) struct Focus;
-
-/// The same of publishers that state what was used and not what it costs: CoreWeave's export, in public preview, whose cost is
-/// planned for the same columns (docs.coreweave.com, *Export usage with the FOCUS API*). What is empty there (region name,
-/// description, charge class) is no matter here.
-pub(super) struct FocusUsage;
 
 static MANDATORY: &[Mandatory] = &[
     Mandatory { name: "BilledCost", keys: &["billedcost"] },
@@ -70,26 +67,6 @@ static MANDATORY: &[Mandatory] = &[
     Mandatory { name: "ChargeCategory", keys: &["chargecategory", "chargetype"] },
     seller::MANDATORY,
 ];
-
-static MANDATORY_OF_USAGE: &[Mandatory] = &[
-    Mandatory { name: "BillingAccountId", keys: &["billingaccountid"] },
-    Mandatory { name: "BillingCurrency", keys: &["billingcurrency"] },
-    Mandatory { name: "BillingPeriodStart", keys: &["billingperiodstart"] },
-    Mandatory { name: "ChargePeriodStart", keys: &["chargeperiodstart"] },
-    Mandatory { name: "ChargePeriodEnd", keys: &["chargeperiodend"] },
-    Mandatory { name: "ChargeCategory", keys: &["chargecategory", "chargetype"] },
-    Mandatory { name: "ConsumedQuantity", keys: CONSUMED },
-    Mandatory { name: "ConsumedUnit", keys: &["consumedunit", "usageunit"] },
-    seller::MANDATORY,
-];
-
-static GUIDES_OF_USAGE: &[Guide] = &[Guide {
-    provider: "CoreWeave",
-    export: "FOCUS Billing Export API",
-    steps: "Request a billing month from the FOCUS export API as CSV or JSON, all of its pages, and upload the file. It has hours and no \
-            cost: enter your contract's rates under Rate cards.",
-    forms: "CSV or JSON",
-}];
 
 static GUIDES: &[Guide] = &[
     Guide {
@@ -191,58 +168,6 @@ impl Format for Focus {
 
     fn reader(&self, header: &Header) -> Box<dyn ReadRow + Send> {
         Box::new(Reader::new(header, MANDATORY))
-    }
-}
-
-impl Format for FocusUsage {
-    fn name(&self) -> &'static str {
-        "focus-usage"
-    }
-
-    fn label(&self) -> &'static str {
-        "FOCUS usage without cost"
-    }
-
-    fn guides(&self) -> &'static [Guide] {
-        GUIDES_OF_USAGE
-    }
-
-    fn mandatory(&self) -> &'static [Mandatory] {
-        MANDATORY_OF_USAGE
-    }
-
-    fn recognizes(&self, header: &Header) -> bool {
-        self.has_its_columns(header) && self.mandatory().iter().all(|column| column.is_in(header))
-    }
-
-    /// One of FOCUS that lost a cost column is no usage without cost.
-    fn has_its_columns(&self, header: &Header) -> bool {
-        !header.has_any(&["billedcost", "effectivecost", "amortizedcost"])
-    }
-
-    fn maps(&self) -> &'static [&'static str] {
-        MAPS
-    }
-
-    fn names(&self) -> Vec<&'static str> {
-        columns::names()
-    }
-
-    /// None.
-    fn billed_columns(&self) -> Vec<Vec<&str>> {
-        Vec::new()
-    }
-
-    fn columns(&self, header: &Header) -> Columns {
-        columns::columns(header)
-    }
-
-    fn feeds(&self, key: &str) -> Option<&'static str> {
-        columns::feeds(key)
-    }
-
-    fn reader(&self, header: &Header) -> Box<dyn ReadRow + Send> {
-        Box::new(Reader::new(header, MANDATORY_OF_USAGE))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Which columns of Google's export are known, which may be missing, and what they become.
 
-use crate::billing::header::{Columns, Header, absent, feeds_by, key_of};
+use crate::billing::header::{Columns, Header, absent, feeds_by, names_of, unknown};
 
 /// Columns of the export with their path, and which column of FOCUS each becomes, for people who look at a row; nothing of
 /// those that become none.
@@ -79,23 +79,15 @@ const OPTIONAL: &[&str] = &[
 ];
 
 pub(super) fn names() -> Vec<&'static str> {
-    COLUMNS.iter().map(|(name, _)| *name).collect()
+    names_of(COLUMNS)
 }
 
 /// What this reader does not know and what it misses.
 pub(super) fn columns(header: &Header) -> Columns {
-    let is_known = |name: &&String| {
-        let key = key_of(name).0;
-        COLUMNS.iter().any(|(known, _)| key_of(known).0 == key)
-    };
-    Columns {
-        unknown: header.names().iter().filter(|name| !is_known(name)).cloned().collect(),
-        absent: absent(header, OPTIONAL),
-        ..Columns::default()
-    }
+    Columns { unknown: unknown(header, COLUMNS), absent: absent(header, OPTIONAL), ..Columns::default() }
 }
 
-/// Which column of FOCUS a column becomes. `key` as of [`key_of`].
+/// Which column of FOCUS a column becomes. `key` as [`Header::find`] wants it.
 pub(super) fn feeds(key: &str) -> Option<&'static str> {
     feeds_by(COLUMNS.iter(), key)
 }

@@ -1,6 +1,6 @@
 //! Which members answers of Hyperstack have, and what each becomes.
 
-use crate::billing::header::{Columns, Header, absent, feeds_by, key_of};
+use crate::billing::header::{Columns, Header, absent, feeds_by, names_of, unknown};
 
 /// Members of a resource by their path, and which column of FOCUS each becomes; nothing of those that become none.
 const COLUMNS: &[(&str, &str)] = &[
@@ -27,29 +27,25 @@ const COLUMNS: &[(&str, &str)] = &[
 const OPTIONAL: &[&str] = &["attributes.id", "attributes.infrahub_id", "attributes.resource_name"];
 
 pub(super) fn names() -> Vec<&'static str> {
-    COLUMNS.iter().map(|(name, _)| *name).collect()
+    names_of(COLUMNS)
 }
 
 /// What the reader does not know and what it misses.
 pub(super) fn columns(header: &Header) -> Columns {
-    let is_known = |name: &&String| {
-        let key = key_of(name).0;
-        COLUMNS.iter().any(|(known, _)| key_of(known).0 == key)
-    };
     let notes = [
         "without account: two accounts of Hyperstack are one here, and importing one replaces the other's months unless it is added",
         "without hours and models of GPUs: no GPU-hours are counted",
         "without list prices: list and contracted cost are the billed cost",
     ];
     Columns {
-        unknown: header.names().iter().filter(|name| !is_known(name)).cloned().collect(),
+        unknown: unknown(header, COLUMNS),
         absent: absent(header, OPTIONAL),
         notes: notes.map(str::to_owned).into(),
         ..Columns::default()
     }
 }
 
-/// Which column of FOCUS a member becomes. `key` as of [`key_of`].
+/// Which column of FOCUS a member becomes. `key` as [`Header::find`] wants it.
 pub(super) fn feeds(key: &str) -> Option<&'static str> {
     feeds_by(COLUMNS.iter(), key)
 }

@@ -1,6 +1,6 @@
 //! Which columns Modal's billing report has, and which of them may be missing.
 
-use crate::billing::header::{Columns, Header, absent, feeds_by, key_of};
+use crate::billing::header::{Columns, Header, absent, feeds_by, names_of, unknown};
 
 /// Every column of a report, and which one of FOCUS it becomes. JSON has the same names in snake case.
 const COLUMNS: &[(&str, &str)] = &[
@@ -18,17 +18,13 @@ const COLUMNS: &[(&str, &str)] = &[
 const OPTIONAL: &[&str] = &["Description", "Resource", "Tags"];
 
 pub(super) fn names() -> Vec<&'static str> {
-    COLUMNS.iter().map(|(name, _)| *name).collect()
+    names_of(COLUMNS)
 }
 
 /// What the reader does not know and what it misses.
 pub(super) fn columns(header: &Header) -> Columns {
-    let is_known = |name: &&String| {
-        let key = key_of(name).0;
-        COLUMNS.iter().any(|(known, _)| key_of(known).0 == key)
-    };
     Columns {
-        unknown: header.names().iter().filter(|name| !is_known(name)).cloned().collect(),
+        unknown: unknown(header, COLUMNS),
         absent: absent(header, OPTIONAL),
         notes: vec![
             "before credits: costs are those of the usage, and what Modal bills is in `modal billing summary`".to_owned(),
@@ -41,7 +37,7 @@ pub(super) fn columns(header: &Header) -> Columns {
     }
 }
 
-/// Which column of FOCUS a column becomes. `key` as of [`key_of`].
+/// Which column of FOCUS a column becomes. `key` as [`Header::find`] wants it.
 pub(super) fn feeds(key: &str) -> Option<&'static str> {
     feeds_by(COLUMNS.iter(), key)
 }

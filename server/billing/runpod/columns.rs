@@ -2,7 +2,7 @@
 
 use super::is_divided;
 use super::product::Product;
-use crate::billing::header::{Columns, Header, absent, feeds_by, key_of};
+use crate::billing::header::{Columns, Header, absent, feeds_by, names_of, unknown};
 
 /// Every member of a record, and which column of FOCUS it becomes; nothing of those that become none.
 const COLUMNS: &[(&str, &str)] = &[
@@ -71,21 +71,16 @@ const ALL: &str =
     "the total of all products: it states the whole month, and takes the place of exports of single products";
 
 pub(super) fn names() -> Vec<&'static str> {
-    COLUMNS.iter().map(|(name, _)| *name).collect()
+    names_of(COLUMNS)
 }
 
-/// Which column of FOCUS a member becomes. `key` as of [`key_of`].
+/// Which column of FOCUS a member becomes. `key` as [`Header::find`] wants it.
 pub(super) fn feeds(key: &str) -> Option<&'static str> {
     feeds_by(COLUMNS.iter(), key)
 }
 
 pub(super) fn are_all_known(header: &Header) -> bool {
-    header.names().iter().all(|name| is_known(name))
-}
-
-fn is_known(name: &str) -> bool {
-    let key = key_of(name).0;
-    COLUMNS.iter().any(|(known, _)| key_of(known).0 == key)
+    unknown(header, COLUMNS).is_empty()
 }
 
 /// What the reader does not know, what it misses, and what is said of the file.
@@ -98,7 +93,7 @@ pub(super) fn columns(header: &Header) -> Columns {
     };
     let notes = std::iter::once(NO_LIST_PRICE).chain(notes(header, product));
     Columns {
-        unknown: header.names().iter().filter(|name| !is_known(name)).cloned().collect(),
+        unknown: unknown(header, COLUMNS),
         absent: absent(header, &optional),
         notes: notes.map(str::to_owned).collect(),
         ..Columns::default()

@@ -1,6 +1,6 @@
 //! Which members charges of Vast.ai have, and what each becomes.
 
-use crate::billing::header::{Columns, Header, absent, feeds_by, key_of};
+use crate::billing::header::{Columns, Header, absent, feeds_by, names_of, unknown};
 
 /// Members of a charge by their path, and which column of FOCUS each becomes; nothing of those that become none.
 const COLUMNS: &[(&str, &str)] = &[
@@ -26,17 +26,13 @@ pub(super) const TAGS: &[(&str, &str)] = &[
 ];
 
 pub(super) fn names() -> Vec<&'static str> {
-    COLUMNS.iter().map(|(name, _)| *name).collect()
+    names_of(COLUMNS)
 }
 
 /// What the reader does not know and what it misses.
 pub(super) fn columns(header: &Header) -> Columns {
-    let is_known = |name: &&String| {
-        let key = key_of(name).0;
-        COLUMNS.iter().any(|(known, _)| key_of(known).0 == key)
-    };
     Columns {
-        unknown: header.names().iter().filter(|name| !is_known(name)).cloned().collect(),
+        unknown: unknown(header, COLUMNS),
         absent: absent(header, &["metadata.label"]),
         notes: vec![
             "without account: two accounts of Vast.ai are one here, and importing one replaces the other's months unless it is added"
@@ -48,7 +44,7 @@ pub(super) fn columns(header: &Header) -> Columns {
     }
 }
 
-/// Which column of FOCUS a member becomes. `key` as of [`key_of`].
+/// Which column of FOCUS a member becomes. `key` as [`Header::find`] wants it.
 pub(super) fn feeds(key: &str) -> Option<&'static str> {
     feeds_by(COLUMNS.iter(), key)
 }

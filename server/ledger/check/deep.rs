@@ -36,7 +36,7 @@ pub async fn check_originals(db: &mut PgConnection, originals: &Originals) -> sq
     let catalog = catalog(&mut *db).await?;
     let mut equations = Vec::new();
     let mut learned: Option<(i64, Learned)> = None;
-    // A month's tiers go on from one file to the next.
+    // Tiers of a month are counted across its files.
     let mut pricer: Option<(i64, Pricer)> = None;
     let mut deliveries: BTreeMap<i64, Vec<(i16, Source)>> = BTreeMap::new();
     for file in &files {

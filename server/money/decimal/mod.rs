@@ -300,6 +300,14 @@ impl Decimal {
         product(self, factor).or_else(|| product(self.normalize(), factor.normalize())).ok_or(TooManyDigits)
     }
 
+    /// A product as an amount: of as many digits as [`Self::parse`] accepts, so that as many of them add up. Those behind the
+    /// fortieth place behind the point are rounded half-even; `None` where it has more than 24 before the point.
+    pub fn as_amount(self) -> Option<Self> {
+        let places = MAX_FRACTION as u8;
+        let amount = if self.scale > places { self.round(places) } else { self };
+        (amount.abs() < Self { mantissa: power_of_ten(MAX_INTEGER as u32), scale: 0 }).then_some(amount)
+    }
+
     /// Exact product with a whole number, for counts. As [`Self::multiply`].
     #[must_use]
     pub fn times(self, n: i64) -> Self {

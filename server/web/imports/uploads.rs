@@ -1,4 +1,4 @@
-//! `/imports/uploads`: files that a page sends piece by piece, so that they go on after a lost connection, and `POST
+//! `/imports/uploads`: files that a page sends piece by piece, so that they resume after a lost connection, and `POST
 //! /imports/uploads/import`, which makes one batch of those that have arrived.
 //!
 //! Pieces are named as by the draft "Resumable Uploads for HTTP" of the IETF (draft-ietf-httpbis-resumable-upload): `PATCH`

@@ -181,8 +181,7 @@ pub async fn create(_: paths::NewRate, writing: Writing, Form(typed): Form<Typed
     let (_, cards) = RateCards::current(&mut db).await?;
     let summary = format!("Added {}", rate.title());
     let edits = edits_of_addition(&mut db, &cards, vec![rate]).await?;
-    draft(&mut db, Page { layout, changed: None, fields }, "provider", edits, (&summary, reason), by.at(now))
-        .await
+    draft(&mut db, Page { layout, changed: None, fields }, edits, (&summary, reason), by.at(now)).await
 }
 
 pub async fn edit(path: paths::AgreedRate, layout: Layout, mut db: Db) -> Result {
@@ -205,7 +204,7 @@ pub async fn change(path: paths::AgreedRate, writing: Writing, Form(typed): Form
     };
     let summary = format!("Changed {}", rate.title());
     let edits = edits_of(&cards, path.rate, Some(rate)).ok_or(Error::NotFound)?;
-    draft(&mut db, Page { layout, changed, fields }, "provider", edits, (&summary, reason), by.at(now)).await
+    draft(&mut db, Page { layout, changed, fields }, edits, (&summary, reason), by.at(now)).await
 }
 
 pub async fn remove(path: paths::RateRemove, writing: Writing, Form(why): Form<Why>) -> Result {
@@ -215,33 +214,45 @@ pub async fn remove(path: paths::RateRemove, writing: Writing, Form(why): Form<W
     let edits = edits_of(&cards, path.rate, None).ok_or(Error::NotFound)?;
     let (summary, fields) = (format!("Removed {}", rate.title()), Typed::of(&rate).fields());
     let page = Page { layout, changed: Some((path.rate, rate)), fields };
-    draft(&mut db, page, "provider", edits, (&summary, why.reason()?), by.at(now)).await
+    draft(&mut db, page, edits, (&summary, why.reason()?), by.at(now)).await
 }
 
 /// Makes a draft of edits and goes to its page, where what it moves is shown; or says on the page of the form why it cannot be.
 async fn draft(
     db: &mut PgConnection,
     mut page: Page,
-    field: &'static str,
     edits: Vec<Edit>,
     (summary, reason): (&str, Option<&str>),
     act: Act<'_>,
 ) -> Result {
-    let about = changes::About { summary, reason };
-    let problems = match changes::draft::<RateCards>(db, edits, None, about, act).await? {
-        Outcome::Waits(change) | Outcome::At { change, .. } => {
-            return Ok(respond::see_other(paths::RateCardChange { change }));
+    match drafted(db, edits, None, changes::About { summary, reason }, act).await? {
+        Ok(change) => Ok(respond::see_other(paths::RateCardChange { change })),
+        Err(sentence) => {
+            page.fields.refuse("provider", sentence);
+            respond::refused(page)
         }
+    }
+}
+
+/// The draft that was made of edits, or why none can be.
+async fn drafted(
+    db: &mut PgConnection,
+    edits: Vec<Edit>,
+    report: Option<&serde_json::Value>,
+    about: changes::About<'_>,
+    act: Act<'_>,
+) -> Result<std::result::Result<i64, String>> {
+    let problems = match changes::draft::<RateCards>(db, edits, report, about, act).await? {
+        Outcome::Waits(change) | Outcome::At { change, .. } => return Ok(Ok(change)),
         Outcome::Refused(problems) => {
             problems.into_iter().map(|it| format!("{}: {}.", it.of, it.message)).collect()
         }
         Outcome::Nothing | Outcome::Decided => {
-            vec!["Nothing changed: this rate is there already.".to_owned()]
+            vec!["Nothing to change: the rate cards are like that already.".to_owned()]
         }
         Outcome::Conflict(of) => of,
     };
-    page.fields.refuse(field, problems.join(" "));
-    respond::refused(page)
+    Ok(Err(problems.join(" ")))
 }
 
 /// A file of rates: what it would change is shown before anything is changed.
@@ -284,19 +295,13 @@ pub async fn load(_: paths::RateFile, sending: Sending, mut upload: Upload) -> R
     let summary = format!("{name}: {rates}");
     let about = changes::About { summary: &summary, reason: None };
     let report = serde_json::to_value(&report)?;
-    let problems = match changes::draft::<RateCards>(&mut db, edits, Some(&report), about, by.at(now)).await?
-    {
-        Outcome::Waits(change) | Outcome::At { change, .. } => {
-            return Ok(respond::see_other(paths::RateCardChange { change }));
+    match drafted(&mut db, edits, Some(&report), about, by.at(now)).await? {
+        Ok(change) => Ok(respond::see_other(paths::RateCardChange { change })),
+        Err(sentence) => {
+            page.fields.refuse("files", format!("{name}: {sentence}"));
+            respond::refused(page)
         }
-        Outcome::Refused(problems) => {
-            problems.into_iter().map(|it| format!("{}: {}.", it.of, it.message)).collect()
-        }
-        Outcome::Nothing | Outcome::Decided => vec!["It changes no rates.".to_owned()],
-        Outcome::Conflict(of) => of,
-    };
-    page.fields.refuse("files", format!("{name}: {}", problems.join(" ")));
-    respond::refused(page)
+    }
 }
 
 #[expect(clippy::unused_self, reason = "templates ask the page")]
