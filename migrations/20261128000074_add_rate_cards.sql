@@ -92,7 +92,11 @@ do $$ begin
                             else coalesce(later.place_sequence, later.published_sequence)
                                 > coalesce(d.place_sequence, d.published_sequence)
                                 and not replacing.is_addition
-                                and (replacing.slice is null or replacing.slice = ds.slice)
+                                and (
+                                    replacing.slice is null
+                                    or replacing.slice = ds.slice
+                                    or (ds.slice is not null and later.format is distinct from d.format and replacing.days && ds.days)
+                                )
                         end
                   )
             )

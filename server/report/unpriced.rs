@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, NaiveDate, Utc};
 use serde::Serialize;
-use sqlx::PgConnection;
+use sqlx::{PgConnection, Postgres, QueryBuilder, Row as _};
 use uuid::Uuid;
 
 use crate::accelerator::accelerator_hours;
@@ -43,40 +43,34 @@ pub(super) async fn unpriced(
     seen_by: &SeenBy,
     sequence: i64,
 ) -> sqlx::Result<Unpriced> {
-    let (sets, teams) = match seen_by {
-        SeenBy::Everybody => (None, None),
-        SeenBy::Teams { sets, teams } => (Some(sets.as_slice()), Some(teams.as_slice())),
-    };
-    let found = sqlx::query!(
-        r#"select coalesce(sum(u.charges), 0)::bigint as "charges!",
-               coalesce(sum((u.quantity - u.priced_quantity) * (k.accelerator_parts * k.unit_seconds)), 0)
-                   as "part_seconds!: Decimal"
-           from usage_without_cost u
-           join visibility v using (delivery_id, scope_id)
-           join scopes s using (scope_id)
-           join charge_keys k using (charge_key_id)
-           where u.quantity <> u.priced_quantity
-             and s.billing_month >= $1 and s.billing_month < $2
-             and v.from_sequence <= $3 and (v.until_sequence is null or v.until_sequence > $3)
-             and (
-                 $4::uuid[] is null
-                 or exists (
-                     select
-                     from key_attributions ka
-                     join attributions a using (attribution_id)
-                     where ka.set_id = any($4) and ka.charge_key_id = u.charge_key_id and a.team = any($5)
-                 )
-             )"#,
-        period.days().start,
-        period.days().end,
-        sequence,
-        sets,
-        teams,
-    )
-    .fetch_one(db)
-    .await?;
-    let hours = accelerator_hours(found.part_seconds, PLACES).normalize();
-    Ok(Unpriced { charges: found.charges, accelerator_hours: hours })
+    let mut query = QueryBuilder::<Postgres>::new(
+        "select coalesce(sum(u.charges), 0)::bigint as charges,
+             coalesce(sum((u.quantity - u.priced_quantity) * (k.accelerator_parts * k.unit_seconds)), 0) as part_seconds
+         from usage_without_cost u
+         join visibility v using (delivery_id, scope_id)
+         join scopes s using (scope_id)
+         join charge_keys k using (charge_key_id)
+         where u.quantity <> u.priced_quantity",
+    );
+    query.push(" and s.billing_month >= ").push_bind(period.days().start);
+    query.push(" and s.billing_month < ").push_bind(period.days().end);
+    query.push(" and v.from_sequence <= ").push_bind(sequence);
+    query.push(" and (v.until_sequence is null or v.until_sequence > ").push_bind(sequence).push(")");
+    // Named only where it is needed: whose keys are may be being written down.
+    if let SeenBy::Teams { sets, teams } = seen_by {
+        query.push(
+            " and exists (
+                 select
+                 from key_attributions ka
+                 join attributions a using (attribution_id)
+                 where ka.charge_key_id = u.charge_key_id and ka.set_id = any(",
+        );
+        query.push_bind(sets).push(") and a.team = any(").push_bind(teams).push("))");
+    }
+    let found = query.build().fetch_one(db).await?;
+    let part_seconds: Decimal = found.try_get("part_seconds")?;
+    let hours = accelerator_hours(part_seconds, PLACES).normalize();
+    Ok(Unpriced { charges: found.try_get("charges")?, accelerator_hours: hours })
 }
 
 /// Usage of a month that no rate is for, of one kind.

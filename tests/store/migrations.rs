@@ -55,6 +55,8 @@ const VALUES: &[(&str, &str)] = &[
     ("email", "'ada@example.org'"),
     ("resource_id", "null"),
     ("daily_resources.resource_id", "'i-1'"),
+    ("usage_without_cost.quantity", "0"),
+    ("usage_without_cost.priced_quantity", "0"),
 ];
 
 /// Sums that are made again when they are asked for: a migration may empty them.
@@ -381,5 +383,5 @@ async fn changes_of_all_kinds_become_one_list(db: PgPool) {
             .fetch_all(&mut *db)
             .await
             .unwrap();
-    assert_eq!(versions, ["asset-register 5", "prices 9"]);
+    assert_eq!(versions, ["asset-register 5", "prices 9", "rate-cards 0"]);
 }

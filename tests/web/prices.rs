@@ -344,7 +344,7 @@ async fn a_file_that_is_sent_again_finds_its_preview_and_old_ones_go(db: PgPool)
     let mut admin = TestApp::new(db.clone()).signed_in(Role::Admin).await;
     let first = load(&mut admin, "Lambda", SKYPILOT).await.location().to_owned();
     assert_eq!(load(&mut admin, "Lambda", SKYPILOT).await.location(), first);
-    sqlx::query("update changes set made_at = now() - interval '31 days'").execute(&db).await.unwrap();
+    sqlx::query("update changes set made_at = made_at - interval '31 days'").execute(&db).await.unwrap();
     let second = load(&mut admin, "Lambda", SKYPILOT).await.location().to_owned();
     assert_ne!(second, first);
     assert_eq!(admin.get(&first).await.status, StatusCode::NOT_FOUND);
