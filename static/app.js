@@ -287,6 +287,7 @@ function sendInPieces(form, event) {
   async function handOver(done) {
     isOver = true;
     const body = new URLSearchParams(done.map(({ at }) => ["upload", at.split("/").pop()]));
+    if (form.elements.review?.checked) body.append("review", "yes");
     const { signal } = new AbortController();
     try {
       const batch = await persist(async () => {

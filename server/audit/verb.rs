@@ -36,6 +36,7 @@ words! {
         ImportsArchived = "storage.archived", "inactive imports archived";
         FilesRemoved = "storage.files_removed", "files of archived imports removed";
         UploadLimitsSet = "storage.upload_limits_set", "limits of uploads changed";
+        ImportReviewSet = "import.review_set", "review of imports changed";
         ImportLimitsSet = "import.limits_set", "limits of imports changed";
         RatesSet = "rates.set", "exchange rates set";
         RateRemoved = "rates.removed", "exchange rate removed";

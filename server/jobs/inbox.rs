@@ -56,6 +56,7 @@ impl Inbox {
             decision: None,
             reloads: None,
             mapping: None,
+            is_reviewed: false,
             is_kept: false,
             _lock: lock,
         })
@@ -114,6 +115,7 @@ pub struct Arriving {
     reloads: Option<i64>,
     /// The mapping that reads them, by its name and version.
     mapping: Option<String>,
+    is_reviewed: bool,
     is_kept: bool,
     _lock: File,
 }
@@ -163,6 +165,11 @@ impl Arriving {
         self
     }
 
+    /// Its sender looks at what it states before that is published.
+    pub fn review_first(&mut self) {
+        self.is_reviewed = true;
+    }
+
     /// Keeps its first file for somebody to look at, instead; `None` where nothing arrived.
     pub fn into_sample(self, samples: &Samples, now: DateTime<Utc>) -> io::Result<Option<Uuid>> {
         let first = self.files.first();
@@ -191,14 +198,15 @@ impl Arriving {
         let details = json!({ "files": names });
         let mut tx = db.begin().await?;
         sqlx::query!(
-            "insert into jobs (batch_id, files, total_bytes, decision, reloads, mapping, created_at, created_by)
-             values ($1, $2, $3, $4, $5, $6, $7, $8)",
+            "insert into jobs (batch_id, files, total_bytes, decision, reloads, mapping, is_reviewed, created_at, created_by)
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
             self.batch_id,
             Json(&self.files) as _,
             self.bytes as i64,
             self.decision.map(Decision::as_str),
             self.reloads,
             self.mapping,
+            self.is_reviewed,
             act.at,
             act.by.name,
         )

@@ -243,6 +243,8 @@ struct Claimed {
     reloads: Option<i64>,
     /// What reads the files, where somebody said so.
     mapping: Option<String>,
+    /// Their sender looks at them before they are published.
+    is_reviewed: bool,
     by: String,
     submitted_at: DateTime<Utc>,
 }
@@ -301,7 +303,7 @@ async fn import(
         decision: job.decision,
         // Only months of our own clusters come with a decision, and what changed them is in the asset register.
         reason: job.decision.map(|_| "Published from the asset register."),
-        when_unsure: WhenUnsure::Wait,
+        when_unsure: if job.is_reviewed { WhenUnsure::Review } else { WhenUnsure::Wait },
         batch_id: job.batch_id,
         by: &job.by,
         submitted_at: job.submitted_at,
@@ -351,7 +353,8 @@ async fn reload_rows(
 /// The oldest job that waits, or whose worker is gone; marked as running and locked by this session.
 async fn claim(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<Option<Claimed>> {
     let candidates = sqlx::query!(
-        r#"select job_id, batch_id, files as "files: Json<Vec<Incoming>>", decision, reloads, mapping, created_by, created_at, attempts
+        r#"select job_id, batch_id, files as "files: Json<Vec<Incoming>>", decision, reloads, mapping, is_reviewed,
+               created_by, created_at, attempts
            from jobs where status in ('queued', 'running') order by job_id"#
     )
     .fetch_all(&mut *db)
@@ -387,6 +390,7 @@ async fn claim(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<Option
                     decision: candidate.decision.as_deref().and_then(|word| word.parse().ok()),
                     reloads: candidate.reloads,
                     mapping: candidate.mapping,
+                    is_reviewed: candidate.is_reviewed,
                     by: candidate.created_by,
                     submitted_at: candidate.created_at,
                 }));

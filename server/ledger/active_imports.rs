@@ -71,6 +71,15 @@ impl ActiveImports {
         Ok(Self { deliveries, hidden, loaded_again, catalog_revision })
     }
 
+    /// These deliveries, whether they count or not: what is made of their keys is made of them.
+    pub async fn of_deliveries(db: &mut PgConnection, mut deliveries: Vec<i64>) -> sqlx::Result<Self> {
+        let catalog_revision = catalog_revision(&mut *db).await?;
+        deliveries.sort_unstable();
+        deliveries.dedup();
+        let loaded_again = Archived::check(db, &deliveries).await?;
+        Ok(Self { deliveries, hidden: Vec::new(), loaded_again, catalog_revision })
+    }
+
     pub fn deliveries(&self) -> &[i64] {
         &self.deliveries
     }

@@ -208,19 +208,33 @@ fn half(of: Statement) -> Option<&'static str> {
     (of != Statement::Whole).then(|| of.as_str())
 }
 
-/// A delivery that is loaded but not published: someone must say whether it replaces or adds. `suggested` is offered first.
+/// What a delivery waits for that is loaded and not published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Awaits {
+    /// Somebody says whether it replaces or adds; this is offered first.
+    Decision(Option<Decision>),
+    /// Somebody looks at it.
+    Review,
+}
+
+/// Lets a delivery wait that is loaded and not published.
 pub async fn wait(
     db: &mut PgConnection,
     delivery_id: i64,
     message: &str,
-    suggested: Option<Decision>,
+    awaits: Awaits,
 ) -> sqlx::Result<()> {
+    let suggested = match awaits {
+        Awaits::Decision(suggested) => suggested.map(Decision::as_str),
+        Awaits::Review => None,
+    };
     sqlx::query!(
-        "update deliveries set status = 'waiting', message = $2, suggested_decision = $3
-         where delivery_id = $1 and status = 'loading'",
+        "update deliveries set status = 'waiting', message = $2, suggested_decision = $3, awaits_review = $4
+         where delivery_id = $1 and status in ('loading', 'waiting')",
         delivery_id,
         message,
-        suggested.map(Decision::as_str),
+        suggested,
+        awaits == Awaits::Review,
     )
     .execute(db)
     .await?;

@@ -58,6 +58,8 @@ impl Import<'_> {
 pub enum WhenUnsure {
     /// It stays loaded and unseen until someone decides (the browser).
     Wait,
+    /// The same, and somebody looks at every delivery first, also where nothing is to decide.
+    Review,
     /// Nothing of it is kept (the command line, which says how to ask again).
     Discard,
 }

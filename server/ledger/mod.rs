@@ -51,6 +51,7 @@ mod rejected;
 mod reload;
 mod renamed_scopes;
 mod reprice;
+mod review;
 mod rollup;
 mod row;
 mod runs;
@@ -95,6 +96,7 @@ pub use publish::{Published, Question, Reason, Shortfall, begin_version, end_ver
 pub use rates::{VersionedRates, rates, rates_as_of};
 pub use reload::{LoadedAgain, Reload};
 pub use reprice::{Repriced, obstacle, outdated, postpone, reprice};
+pub use review::{Review, Reviewed, Reviews, publish_reviewed, reviews, set_review};
 pub use row::{ChargeOfRow, OriginalColumn, OriginalRow, RowsOf, original_row};
 pub use scope::Scope;
 pub use shrunk::explain;

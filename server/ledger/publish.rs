@@ -191,7 +191,7 @@ pub async fn publish(
     }
     if !is_addition && let Some(unmet) = halves::unmet(&mut tx, delivery_id).await? {
         // Who was asked may replace by a half alone, and never by one that was replaced since.
-        if unmet.is_completed || status == Undecided::Loaded {
+        if unmet.is_completed || status == Undecided::Loaded || decision.is_none() {
             return Ok(Published::OtherHalf(unmet.active));
         }
     }

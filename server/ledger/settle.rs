@@ -10,7 +10,7 @@ use crate::billing::Statement;
 
 use super::correction::{self, CORRECTED};
 use super::decision::Decision;
-use super::delivery::{self, Ended};
+use super::delivery::{self, Awaits, Ended};
 use super::group_files::Bundle;
 use super::halves;
 use super::import::{Import, Outcome, WhenUnsure, load_under};
@@ -19,6 +19,7 @@ use super::loaded::{Loaded, Source};
 use super::original::Originals;
 use super::overlap::Overlap;
 use super::publish::{self, Published};
+use super::review;
 use super::scope::Scope;
 
 /// What more than one import of a call states.
@@ -84,8 +85,8 @@ fn only_half(loaded: &Loaded) -> Option<bool> {
     (loaded.format.states_halves() && are_same).then_some(first)
 }
 
-/// What to ask, and what to offer first.
-type Question = (String, Option<Decision>);
+/// What to say, and what is to be done.
+type Question = (String, Awaits);
 
 /// Publishes what was loaded, or says why not. Where the other half of a month was imported meanwhile, it is loaded again with
 /// that one.
@@ -109,31 +110,31 @@ pub(super) async fn settle(
         if let Some(question) = of_several(db, import, (delivery_id, is_corrected), &loaded, shared).await? {
             break Some(question);
         }
-        match publish_and_record(db, import, delivery_id, is_corrected).await? {
-            Published::At(_) | Published::Already => break None,
+        let review = match import.decision {
+            None => review::reason(db, import.when_unsure, &loaded).await?,
+            Some(_) => None,
+        };
+        match publish_and_record(db, import, (delivery_id, is_corrected), review.is_some()).await? {
+            Published::At(_) => break review.map(|reason| (reason, Awaits::Review)),
+            Published::Already => break None,
             Published::Asks(question) => {
-                break Some(if loaded.files.iter().any(|file| file.taken_from.is_some()) {
-                    let said = format!(
-                        "{question}. Choose whether to replace the active imports or to discard this one."
-                    );
-                    (said, Some(Decision::Replace))
+                let (said, suggested) = if loaded.files.iter().any(|file| file.taken_from.is_some()) {
+                    let choice = "Choose whether to replace the active imports or to discard this one.";
+                    (format!("{question}. {choice}"), Some(Decision::Replace))
                 } else {
-                    let suggested = question.part.map(|_| Decision::Add);
-                    (format!("{question}. {}", choices(suggested)), suggested)
-                });
+                    asked(&question)
+                };
+                break Some((said, Awaits::Decision(suggested)));
             }
-            Published::Overlaps(overlap) => break Some((counts_twice(&overlap, import.decision), None)),
-            Published::Doubts(doubt) => {
-                let said = format!(
-                    "these are rows that were rejected in an earlier import, and {doubt}: adding counts them with \
-                     the active rows, replacing leaves only these rows. {}",
-                    choices(None)
-                );
-                break Some((said, None));
+            Published::Overlaps(overlap) => {
+                break Some((counts_twice(&overlap, import.decision), Awaits::Decision(None)));
             }
+            Published::Doubts(doubt) => break Some((doubted(doubt), Awaits::Decision(None))),
             Published::OtherHalf(others) => {
                 let again = halves::complete_again(db, import.looking(originals), &sources).await?;
-                let Some(Bundle::Files(again)) = again else { break Some((loses_half(&others), None)) };
+                let Some(Bundle::Files(again)) = again else {
+                    break Some((loses_half(&others), Awaits::Decision(None)));
+                };
                 delivery::begin_again(db, delivery_id).await?;
                 match load_under(pool, db, originals, import, (delivery_id, &again)).await? {
                     Ok(again) => loaded = again,
@@ -180,11 +181,11 @@ async fn asks(
     import: &Import<'_>,
     delivery_id: i64,
     loaded: &Loaded,
-    (message, suggested): Question,
+    (message, awaits): Question,
 ) -> sqlx::Result<Report> {
     let delivery = match import.when_unsure {
-        WhenUnsure::Wait => {
-            delivery::wait(db, delivery_id, &message, suggested).await?;
+        WhenUnsure::Wait | WhenUnsure::Review => {
+            delivery::wait(db, delivery_id, &message, awaits).await?;
             Some(delivery_id)
         }
         WhenUnsure::Discard => {
@@ -242,13 +243,13 @@ async fn of_several(
             "{said}: some are amortized cost and the others are or may be actual cost, which count twice where they are added. \
              Import the files of each export together with its manifest.json, or, where both show commitments, one file of each"
         );
-        return Ok(Some((message, None)));
+        return Ok(Some((message, Awaits::Decision(None))));
     }
     let asks = publish::ask(db, delivery_id).await?;
     if import.decision.is_some() {
         let undo = if asks.meets_active { "Undo the active imports and add these" } else { "Add these" };
         let message = format!("{said}, so only the last would be active. {undo}, or import one at a time.");
-        return Ok(Some((message, None)));
+        return Ok(Some((message, Awaits::Decision(None))));
     }
     let adds = !asks.meets_active || asks.part.is_some();
     let question = if asks.shortfalls.is_empty() { said } else { format!("{said}; {asks}") };
@@ -260,7 +261,7 @@ async fn of_several(
         )
     };
     let suggested = adds.then_some(Decision::Add);
-    Ok(Some((format!("{question}. {}", choices(suggested)), suggested)))
+    Ok(Some((format!("{question}. {}", choices(suggested)), Awaits::Decision(suggested))))
 }
 
 /// Why an import is not published whose rows are active already, and what to do.
@@ -277,6 +278,21 @@ fn counts_twice(overlap: &Overlap, decision: Option<Decision>) -> String {
     }
 }
 
+/// What is asked where replacing would lose something, and what is offered first.
+pub(super) fn asked(question: &publish::Question) -> (String, Option<Decision>) {
+    let suggested = question.part.map(|_| Decision::Add);
+    (format!("{question}. {}", choices(suggested)), suggested)
+}
+
+/// What is asked where corrected rows do more than complete an import.
+pub(super) fn doubted(doubt: &str) -> String {
+    format!(
+        "these are rows that were rejected in an earlier import, and {doubt}: adding counts them with the active rows, replacing \
+         leaves only these rows. {}",
+        choices(None)
+    )
+}
+
 /// What to decide, the likelier first.
 fn choices(suggested: Option<Decision>) -> &'static str {
     match suggested {
@@ -285,11 +301,12 @@ fn choices(suggested: Option<Decision>) -> &'static str {
     }
 }
 
+/// On trial, it says what would happen, and nothing does.
 async fn publish_and_record(
     db: &mut PgConnection,
     import: &Import<'_>,
-    delivery_id: i64,
-    is_corrected: bool,
+    (delivery_id, is_corrected): (i64, bool),
+    is_trial: bool,
 ) -> sqlx::Result<Published> {
     let mut tx = db.begin().await?;
     let published = match import.decision {
@@ -300,6 +317,10 @@ async fn publish_and_record(
             publish::publish(&mut tx, delivery_id, decision, import.reason, import.by, import.now).await?
         }
     };
+    if is_trial && matches!(published, Published::At(_)) {
+        tx.rollback().await?;
+        return Ok(published);
+    }
     if let Published::At(sequence) = published {
         let (by, object) = (Actor::on_behalf_of(import.by), Object::Delivery(delivery_id));
         let details = json!({ "sequence": sequence });

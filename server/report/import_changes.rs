@@ -1,13 +1,20 @@
-//! What a delivery changed in its months against what was active before it: per account, service or charge key.
+//! What a delivery changed in its months against what was active before it: per account, service, team or charge key.
 //! The differences sum to the change of the month exactly.
 
+use std::collections::BTreeMap;
+
+use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 use sqlx::{AssertSqlSafe, FromRow, PgConnection, Row};
 use uuid::Uuid;
 
-use super::{CostMetric, Page};
+use super::question::SHARED;
+use super::snapshot::Names;
+use super::{CostMetric, Grouping, Page};
+use crate::allocation::{self, Configuration};
+use crate::changes::Document as _;
 use crate::enum_words::{words, written_as_str};
-use crate::ledger::Archived;
+use crate::ledger::{self, ActiveImports, Archived};
 use crate::money::Decimal;
 use crate::period::BillingMonth;
 
@@ -18,6 +25,8 @@ words! {
     pub enum ChangesBy: as_str, label {
         Account = "account", "Account";
         Service = "service", "Service";
+        /// Whose charges are, by the rules of the version at which it was published, or of now.
+        Team = "team", "Team";
         Key = "key", "Group of charges";
     }
 }
@@ -51,11 +60,14 @@ pub struct ChangeTotal {
     pub difference: Decimal,
 }
 
-/// One account, service or key of a month.
+/// One account, service, team or key of a month.
 #[derive(Clone, Debug, Serialize)]
 pub struct Change {
     pub billing_period: BillingMonth,
+    /// Empty of a team.
     pub provider: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub team: Option<ChangedOwner>,
     /// The sub-account, or the billing account where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
@@ -71,6 +83,22 @@ pub struct Change {
     pub is_new: bool,
     /// Nothing of it is active after.
     pub is_gone: bool,
+}
+
+/// A team, a shared cost, or what is unallocated.
+#[derive(Clone, Debug, Serialize)]
+pub struct ChangedOwner {
+    /// Null of what is unallocated.
+    pub key: Option<String>,
+    pub label: String,
+}
+
+/// Whose each key of the months of a delivery is.
+struct Owners {
+    months: Vec<NaiveDate>,
+    /// The set of each of these months.
+    sets: Vec<Uuid>,
+    names: BTreeMap<BillingMonth, Names>,
 }
 
 /// What distinguishes a charge key from the others of its account and service.
@@ -103,7 +131,11 @@ pub async fn changes(
             .fetch_one(&mut *db)
             .await?;
     let totals = totals(db, delivery_id, cost).await?;
-    let (count, lines) = lines(db, delivery_id, by, cost, page).await?;
+    let owners = match by {
+        ChangesBy::Team => Some(Owners::find(&mut *db, delivery_id, delivery.published_sequence).await?),
+        ChangesBy::Account | ChangesBy::Service | ChangesBy::Key => None,
+    };
+    let (count, lines) = lines(db, delivery_id, by, owners.as_ref(), (cost, page)).await?;
     Ok(Changes {
         delivery: delivery_id,
         by,
@@ -142,18 +174,20 @@ async fn lines(
     db: &mut PgConnection,
     delivery_id: i64,
     by: ChangesBy,
-    cost: CostMetric,
-    page: Page,
+    owners: Option<&Owners>,
+    (cost, page): (CostMetric, Page),
 ) -> sqlx::Result<(i64, Vec<Change>)> {
     let (cost, dimensions) = (cost.column(), by.dimensions());
     // What no key is needed for, archived imports tell, too.
-    let sums = if by == ChangesBy::Key { "monthly_costs" } else { "monthly_totals" };
-    if by == ChangesBy::Key {
+    let needs_keys = matches!(by, ChangesBy::Key | ChangesBy::Team);
+    let sums = if needs_keys { "monthly_costs" } else { "monthly_totals" };
+    if needs_keys {
         let sql = format!("{BEFORE_AFTER} select distinct delivery_id from before_after");
         let deliveries = sqlx::query_scalar(AssertSqlSafe(sql)).bind(delivery_id);
         let deliveries: Vec<i64> = deliveries.fetch_all(&mut *db).await?;
         Archived::check(&mut *db, &deliveries).await?;
     }
+    let whose = if by == ChangesBy::Team { WHOSE } else { "" };
     let query = format!(
         "{BEFORE_AFTER},
          summed as (
@@ -167,14 +201,15 @@ async fn lines(
              group by 1, 2
          ),
          grouped as (
-             select summed.billing_month, k.currency, k.provider, {dimensions},
+             select summed.billing_month, k.currency, {dimensions},
                  sum(before) as before,
                  sum(after) as after,
                  bool_or(has_before) as has_before,
                  bool_or(has_after) as has_after
              from summed
              join charge_keys k using (charge_key_id)
-             group by summed.billing_month, k.currency, k.provider, {group}
+             {whose}
+             group by summed.billing_month, k.currency, {group}
          )
          select *, count(*) over () as count
          from grouped
@@ -184,12 +219,11 @@ async fn lines(
         group = by.group(),
         order = by.order(),
     );
-    let rows = sqlx::query(AssertSqlSafe(query))
-        .bind(delivery_id)
-        .bind(page.size)
-        .bind(page.first)
-        .fetch_all(db)
-        .await?;
+    let mut query = sqlx::query(AssertSqlSafe(query)).bind(delivery_id).bind(page.size).bind(page.first);
+    if let Some(owners) = owners {
+        query = query.bind(&owners.months).bind(&owners.sets);
+    }
+    let rows = query.fetch_all(db).await?;
     let count = rows.first().map_or(Ok(0), |row| row.try_get("count"))?;
     let lines = rows
         .iter()
@@ -197,11 +231,23 @@ async fn lines(
             let (before, after): (Decimal, Decimal) = (row.try_get("before")?, row.try_get("after")?);
             let (has_before, has_after): (bool, bool) =
                 (row.try_get("has_before")?, row.try_get("has_after")?);
+            let month = BillingMonth::of(row.try_get("billing_month")?);
+            let team = match owners {
+                Some(owners) => Some(owners.owner(month, row.try_get("owner")?)),
+                None => None,
+            };
+            let (has_account, has_service) = match by {
+                ChangesBy::Account => (true, false),
+                ChangesBy::Service => (false, true),
+                ChangesBy::Team => (false, false),
+                ChangesBy::Key => (true, true),
+            };
             Ok(Change {
-                billing_period: BillingMonth::of(row.try_get("billing_month")?),
+                billing_period: month,
                 provider: row.try_get("provider")?,
-                account: if by == ChangesBy::Service { None } else { Some(row.try_get("account")?) },
-                service: if by == ChangesBy::Account { None } else { Some(row.try_get("service")?) },
+                team,
+                account: if has_account { Some(row.try_get("account")?) } else { None },
+                service: if has_service { Some(row.try_get("service")?) } else { None },
                 key: if by == ChangesBy::Key { Some(ChangedKey::from_row(row)?) } else { None },
                 currency: row.try_get("currency")?,
                 before,
@@ -214,6 +260,46 @@ async fn lines(
         .collect::<sqlx::Result<_>>()?;
     Ok((count, lines))
 }
+
+impl Owners {
+    async fn find(db: &mut PgConnection, delivery_id: i64, sequence: Option<i64>) -> sqlx::Result<Self> {
+        let sequence = match sequence {
+            Some(sequence) => sequence,
+            None => ledger::sequence(&mut *db).await?,
+        };
+        let configuration = Configuration::as_of(&mut *db, sequence).await?;
+        let sql = format!("{BEFORE_AFTER} select distinct billing_month, delivery_id from before_after");
+        let rows: Vec<(NaiveDate, i64)> =
+            sqlx::query_as(AssertSqlSafe(sql)).bind(delivery_id).fetch_all(&mut *db).await?;
+        let mut deliveries: BTreeMap<BillingMonth, Vec<i64>> = BTreeMap::new();
+        for (month, delivery) in rows {
+            deliveries.entry(BillingMonth::of(month)).or_default().push(delivery);
+        }
+        let mut owners = Self { months: Vec::new(), sets: Vec::new(), names: BTreeMap::new() };
+        for (month, deliveries) in deliveries {
+            let imports = ActiveImports::of_deliveries(&mut *db, deliveries).await?;
+            owners.sets.push(allocation::cover(&mut *db, &configuration.of_month(month), &imports).await?);
+            owners.months.push(month.first_day());
+            owners.names.insert(month, Names::of(&configuration, month, month));
+        }
+        Ok(owners)
+    }
+
+    fn owner(&self, month: BillingMonth, key: Option<String>) -> ChangedOwner {
+        let by = Grouping::Team;
+        let label = match self.names.get(&month) {
+            Some(names) => names.label(&by, key.as_deref()),
+            None => by.value_label(key.as_deref()),
+        };
+        ChangedOwner { key, label }
+    }
+}
+
+/// The owner of each key, by the sets $5 of the months $4.
+const WHOSE: &str = "\
+    join unnest($4::date[], $5::uuid[]) as sets (billing_month, set_id) on sets.billing_month = summed.billing_month
+    left join key_attributions ka on ka.set_id = sets.set_id and ka.charge_key_id = summed.charge_key_id
+    left join attributions a using (attribution_id)";
 
 const ACCOUNT: &str = "coalesce(nullif(k.sub_account, ''), k.billing_account)";
 
@@ -230,21 +316,24 @@ impl Changes {
 impl ChangesBy {
     fn dimensions(self) -> String {
         match self {
-            Self::Account => format!("{ACCOUNT} as account"),
-            Self::Service => "k.service".to_owned(),
+            Self::Account => format!("k.provider, {ACCOUNT} as account"),
+            Self::Service => "k.provider, k.service".to_owned(),
+            Self::Team => format!("'' as provider, {} as owner", owner()),
             // Grouped by the id, the rest follows from it.
             Self::Key => format!(
-                "k.charge_key_id, {ACCOUNT} as account, k.service, k.sku, k.region, k.category, k.pricing, \
+                "k.provider, k.charge_key_id, {ACCOUNT} as account, k.service, k.sku, k.region, k.category, k.pricing, \
                  k.resource_id, k.tags, coalesce(nullif(k.instance_type, ''), k.meter) as meter"
             ),
         }
     }
 
-    fn group(self) -> &'static str {
+    fn group(self) -> String {
         match self {
-            Self::Account => ACCOUNT,
-            Self::Service => "k.service",
-            Self::Key => "k.charge_key_id",
+            Self::Account => format!("k.provider, {ACCOUNT}"),
+            Self::Service => "k.provider, k.service".to_owned(),
+            Self::Team => owner(),
+            // The id is the key of its table.
+            Self::Key => "k.charge_key_id".to_owned(),
         }
     }
 
@@ -252,7 +341,13 @@ impl ChangesBy {
         match self {
             Self::Account => "provider, account",
             Self::Service => "provider, service",
+            Self::Team => "owner",
             Self::Key => "charge_key_id",
         }
     }
+}
+
+/// A team, or a shared cost as [`Grouping::Team`] spells it.
+fn owner() -> String {
+    format!("nullif(case when a.pool <> '' then '{SHARED}' || a.pool else a.team end, '')")
 }

@@ -78,6 +78,8 @@ pub struct Delivery {
     pub log: Vec<LogLine>,
     /// What is offered first where it waits: `add` where it looks like another part of what is there.
     pub suggested_decision: Option<String>,
+    /// It waits only to be looked at: to publish it loses nothing.
+    pub awaits_review: bool,
     /// Months that it made smaller than the limits allow, and why.
     pub shrank: Vec<Shrank>,
     /// Rejected rows that no active delivery corrects.
@@ -349,6 +351,7 @@ async fn rows(db: &mut PgConnection, which: Which<'_>) -> sqlx::Result<Vec<Deliv
             published_sequence: row.published_sequence,
             undone_sequence: row.undone_sequence,
             suggested_decision: row.suggested_decision,
+            awaits_review: row.awaits_review,
             ..Delivery::default()
         })
         .collect())

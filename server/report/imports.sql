@@ -20,6 +20,7 @@ select
     d.notes,
     d.noisy_tags,
     d.suggested_decision,
+    d.awaits_review,
     array(
         select distinct v.delivery_id from visibility v where v.until_sequence = d.published_sequence order by 1
     ) as "replaced!",

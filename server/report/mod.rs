@@ -30,6 +30,7 @@ mod experiments;
 mod hourly;
 mod hourly_ways;
 mod import_changes;
+mod import_contents;
 mod import_history;
 mod imports;
 mod labels;
@@ -95,7 +96,8 @@ pub use experiment_merges::{Merge, Merged, merges};
 pub use experiments::{ExperimentLine, Experiments, experiments};
 pub use hourly::{Hourly, HourlyError};
 pub use hourly_ways::{HourlyWay, Instance, Ways};
-pub use import_changes::{Change, ChangeTotal, ChangedKey, Changes, ChangesBy, changes};
+pub use import_changes::{Change, ChangeTotal, ChangedKey, ChangedOwner, Changes, ChangesBy, changes};
+pub use import_contents::{ContainedAccelerator, ContainedTag, ImportContents, import_contents};
 pub use import_history::{
     CountedCost, DeliveryState, HISTORY_PAGE, History, HistoryChoices, HistoryFilter, HistoryOrder, history,
     history_choices,

@@ -65,14 +65,14 @@ const AREAS: &[Area] = &[
         lead: "yes",
     },
     Area {
-        what: "Imports: see the limits beyond which an import needs review",
-        below: &["/imports/limits"],
+        what: "Imports: see which imports need review",
+        below: &["/imports/limits", "/imports/review"],
         writes: Some(false),
         lead: "yes",
     },
     Area {
-        what: "Imports: change these limits",
-        below: &["/imports/limits"],
+        what: "Imports: change which imports need review",
+        below: &["/imports/limits", "/imports/review"],
         writes: Some(true),
         lead: "yes",
     },

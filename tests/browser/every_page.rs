@@ -55,6 +55,7 @@ const PAGES: &[(&str, &str)] = &[
     ("/imports", "/imports"),
     ("/imports/{delivery}", "/imports/1"),
     ("/imports/limits", "/imports/limits"),
+    ("/imports/review", "/imports/review"),
     ("/mappings", "/mappings"),
     ("/mappings/{mapping}", "/mappings/reseller"),
     ("/catalog", "/catalog"),

@@ -45,6 +45,8 @@ enum Use {
     Prices,
     /// A file of rates.
     RateCard,
+    /// Publishes what was to be reviewed.
+    Review,
     /// Used by the test itself, which has the link.
     Link,
     /// Why it leaves no line.
@@ -77,6 +79,12 @@ const WRITING: &[(&str, &str, Use)] = &[
     ("/imports/{delivery}/add", "/imports/3/add", Use::Form("/imports", &[])),
     ("/imports/{delivery}/discard", "/imports/4/discard", Use::Form("/imports", &[])),
     ("/imports/{delivery}/undo", "/imports/2/undo", Use::Form("/imports", &[])),
+    (
+        "/imports/review",
+        "/imports/review",
+        Use::Form("/imports/review", &[("provider", ""), ("review", "always")]),
+    ),
+    ("/imports/{delivery}/publish", "/imports/5/publish", Use::Review),
     ("/mappings/files", "", Use::Nothing("keeps a file for a day, until it is mapped or gone")),
     ("/mappings/files/{sample}", "", Use::Sample),
     ("/mappings/text", "/mappings/text", Use::Form("/mappings", &[("text", MAPPING)])),
@@ -564,6 +572,11 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
             Use::Prices => {
                 let file = "accelerator,supplier,tier,price\nnvidia-a10,Vultr,on-demand,0.9\n";
                 super::prices::load(&mut ada, "", file).await
+            }
+            Use::Review => {
+                let file = Focus::new().hour("reviewed", "s1", "2026-10-05T10", "1", "vision");
+                super::reviews::send_for_review(&mut ada, "reviewed.csv", file).await;
+                ada.submit("/imports", address, &[]).await
             }
             Use::RateCard => super::rate_cards::load(&mut ada, super::rate_cards::FILE).await,
             Use::Scenario => super::scenarios::load(&mut ada, "a.toml", super::scenarios::TEXT).await,

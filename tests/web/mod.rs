@@ -30,6 +30,7 @@ mod prices;
 mod quantities;
 mod rate_cards;
 mod rates;
+mod reviews;
 mod scenario_charts;
 mod scenario_from_ledger;
 pub mod scenarios;

@@ -8,7 +8,7 @@ use sqlx::{Connection as _, PgConnection};
 use super::at;
 use crate::audit::{self, Act, Actor, Object, Verb};
 use crate::jobs::{self, Reloading};
-use crate::ledger::{self, Decision, Ended, Published, Undone};
+use crate::ledger::{self, Decision, Ended, Overlap, Published, Reviewed, Undone};
 use crate::report;
 use crate::web::error::{Error, Result};
 use crate::web::extract::{Form, Now, Sending, Writing};
@@ -34,16 +34,47 @@ impl Why {
     }
 }
 
+/// Publishes what somebody has reviewed. Rows are compared with those of large imports: it has the connections of imports.
+pub async fn publish(
+    path: paths::DeliveryPublish,
+    Now(now): Now,
+    by: Actor,
+    State(app): State<App>,
+) -> Result {
+    let mut db = app.jobs.acquire().await?;
+    let delivery = path.delivery;
+    status(&mut db, delivery).await?;
+    let mut tx = db.begin().await?;
+    let reviewed = ledger::publish_reviewed(&mut tx, delivery, &by.name, now).await?;
+    if let Reviewed::Published(sequence) = reviewed {
+        let (verb, object) = (Verb::DeliveryPublished, Object::Delivery(delivery));
+        audit::record(&mut tx, by.at(now), verb, &object, json!({ "sequence": sequence })).await?;
+    }
+    tx.commit().await?;
+    let sentence = match reviewed {
+        Reviewed::Published(_) => format!("Import {delivery} is published and active."),
+        Reviewed::Asks => {
+            format!(
+                "Nothing changed: other imports were published meanwhile, and import {delivery} needs a decision now."
+            )
+        }
+        Reviewed::Overlaps(overlap) => would_count_twice(&overlap, delivery),
+        Reviewed::OtherHalf => other_half(delivery),
+        Reviewed::Already => already(delivery),
+    };
+    Ok(respond::flash(at(delivery), &sentence))
+}
+
 pub async fn replace(path: paths::DeliveryReplace, writing: Writing, Form(why): Form<Why>) -> Result {
     let Writing { now, by, mut db, .. } = writing;
-    let sentence = publish(&mut db, path.delivery, Decision::Replace, why.reason()?, by.at(now)).await?;
+    let sentence = decide(&mut db, path.delivery, Decision::Replace, why.reason()?, by.at(now)).await?;
     Ok(respond::flash(at(path.delivery), &sentence))
 }
 
 /// Its rows are compared with those of large imports, which may take longer than a page: it has the connections of imports.
 pub async fn add(path: paths::DeliveryAdd, Now(now): Now, by: Actor, State(app): State<App>) -> Result {
     let mut db = app.jobs.acquire().await?;
-    let sentence = publish(&mut db, path.delivery, Decision::Add, None, by.at(now)).await?;
+    let sentence = decide(&mut db, path.delivery, Decision::Add, None, by.at(now)).await?;
     Ok(respond::flash(at(path.delivery), &sentence))
 }
 
@@ -138,7 +169,7 @@ pub async fn load_again(path: paths::DeliveryLoadAgain, sending: Sending) -> Res
     })
 }
 
-async fn publish(
+async fn decide(
     db: &mut PgConnection,
     delivery: i64,
     decision: Decision,
@@ -170,16 +201,24 @@ async fn publish(
         (Published::At(_), Decision::Add) => {
             format!("Import {delivery} is active and added to its months.")
         }
-        (Published::Overlaps(overlap), _) => format!(
-            "Nothing changed: {overlap}, and would count twice. Undo {} first, or discard import {delivery}.",
-            overlap.others()
-        ),
-        (Published::OtherHalf(_), _) => format!(
-            "Nothing changed: the other cost of these months was imported again after import {delivery} was loaded. Discard it and \
-             import its file again."
-        ),
+        (Published::Overlaps(overlap), _) => would_count_twice(&overlap, delivery),
+        (Published::OtherHalf(_), _) => other_half(delivery),
         (Published::Asks(_) | Published::Doubts(_) | Published::Already, _) => already(delivery),
     })
+}
+
+fn would_count_twice(overlap: &Overlap, delivery: i64) -> String {
+    let others = overlap.others();
+    format!(
+        "Nothing changed: {overlap}, and would count twice. Undo {others} first, or discard import {delivery}."
+    )
+}
+
+fn other_half(delivery: i64) -> String {
+    format!(
+        "Nothing changed: the other cost of these months was imported again after import {delivery} was loaded. Discard it and \
+         import its file again."
+    )
 }
 
 fn already(delivery: i64) -> String {

@@ -12,8 +12,8 @@ use super::import_changes::changes_page;
 use crate::ledger;
 use crate::money::{Decimal, written};
 use crate::report::{
-    self, Changes, ChangesBy, CostMetric, Delivery, DeliveryFile, Effect, ImportScope, LogLine, RejectedRow,
-    Restates, UnrecognizedUsage,
+    self, Change, Changes, ChangesBy, CostMetric, Delivery, DeliveryFile, Effect, ImportContents,
+    ImportScope, LogLine, RejectedRow, Restates, UnrecognizedUsage,
 };
 use crate::storage;
 use crate::web::csv;
@@ -32,6 +32,10 @@ struct Page {
     effects: Vec<Effect>,
     /// By service; the largest.
     changes: Changes,
+    /// By team; the largest. Empty of what is published, and where there are no teams.
+    of_teams: Option<Changes>,
+    /// What it contains, where it waits.
+    contents: ImportContents,
     /// What is final, and is not as it was after a decision.
     restates: Vec<Restates>,
     /// All imports that are archived.
@@ -67,6 +71,12 @@ pub async fn show(path: paths::Delivery, format: Format, layout: Layout, mut db:
     }
     let effects = report::effects(&mut db, delivery.delivery).await?;
     let changes = changes(&mut db, &delivery).await?;
+    let (of_teams, contents) = if delivery.status == "waiting" {
+        let of_teams = of_teams(&mut db, &delivery, changes.cost).await?;
+        (of_teams, report::import_contents(&mut db, delivery.delivery).await?)
+    } else {
+        (None, ImportContents::default())
+    };
     let restates = report::restates(&mut db, delivery.delivery).await?;
     let archived = report::archived(&mut db).await?;
     let kept_until = match delivery.archived_at {
@@ -80,6 +90,8 @@ pub async fn show(path: paths::Delivery, format: Format, layout: Layout, mut db:
         delivery,
         effects,
         changes,
+        of_teams,
+        contents,
         restates,
         archived,
         kept_until,
@@ -101,6 +113,18 @@ async fn changes(db: &mut PgConnection, delivery: &Delivery) -> sqlx::Result<Cha
     }
     let effective = of(db, CostMetric::Effective).await?;
     Ok(if is_changed(&effective) { effective } else { billed })
+}
+
+/// How far each team moves; `None` where all of it is unallocated.
+async fn of_teams(
+    db: &mut PgConnection,
+    delivery: &Delivery,
+    cost: CostMetric,
+) -> sqlx::Result<Option<Changes>> {
+    let page = report::Page { first: 0, size: SHOWN_CHANGES };
+    let changes = report::changes(db, delivery.delivery, ChangesBy::Team, cost, page).await?;
+    let is_of_team = |line: &Change| line.team.as_ref().is_some_and(|team| team.key.is_some());
+    Ok(changes.lines.iter().any(is_of_team).then_some(changes))
 }
 
 async fn unrecognized(db: &mut PgConnection, delivery: &Delivery) -> sqlx::Result<Vec<UnrecognizedUsage>> {
@@ -174,7 +198,26 @@ impl Page {
         paths::DeliveryExplain { delivery: self.delivery.delivery }
     }
 
-    fn all_changes(&self) -> [(String, String); 3] {
+    /// Whether it waits only for somebody to look at it.
+    fn awaits_review(&self) -> bool {
+        self.is_waiting() && self.delivery.awaits_review
+    }
+
+    /// Whether it adds to what is active when it is published after review, since it corrects rows.
+    fn completes(&self) -> bool {
+        !self.delivery.corrects.is_empty()
+    }
+
+    /// What it replaces when it is published after review: numbers of imports.
+    fn replaces(&self) -> Vec<i64> {
+        let mut replaced: Vec<i64> =
+            self.effects.iter().flat_map(|effect| effect.counts_now.clone()).collect();
+        replaced.sort_unstable();
+        replaced.dedup();
+        replaced
+    }
+
+    fn all_changes(&self) -> [(String, String); 4] {
         ChangesBy::ALL.map(|by| {
             let href = changes_page(&self.changes, by, self.changes.cost);
             (format!("By {}", by.label().to_lowercase()), href)

@@ -127,7 +127,12 @@ pub fn charges_of(changes: &Changes, line: &Change, is_after: bool) -> Option<St
         ("currency", line.currency.clone()),
         ("provider", line.provider.clone()),
     ];
-    if let Some(key) = &line.key {
+    if let Some(team) = &line.team {
+        // A shared cost, and what is unallocated, have no page of charges of their own.
+        let handle = team.key.clone().filter(|key| !key.starts_with(report::SHARED))?;
+        pairs.retain(|(name, _)| *name != "provider");
+        pairs.push(("team", handle));
+    } else if let Some(key) = &line.key {
         pairs.push(("key", key.charge_key.to_string()));
     } else {
         pairs.extend(line.account.clone().map(|account| ("account", account)));
@@ -172,4 +177,5 @@ csv::record! {
         (_, true) => "gone",
         _ => "changed",
     },
+    "team" => it.team.as_ref().map(|team| &team.label),
 }

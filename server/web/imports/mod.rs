@@ -8,6 +8,7 @@ pub mod import_changes;
 pub mod limits;
 pub mod list_query;
 pub mod receive;
+pub mod review;
 pub mod uploads;
 
 use askama::Template;

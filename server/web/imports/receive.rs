@@ -81,6 +81,9 @@ async fn write_files(arriving: &mut Arriving, upload: &mut Upload) -> Result<()>
     while let Some(mut field) = upload.next_field().await? {
         // A file field in which nothing was chosen sends a file without a name.
         let Some(name) = field.file_name().filter(|name| !name.is_empty()).map(str::to_owned) else {
+            if field.name() == Some(REVIEW) {
+                arriving.review_first();
+            }
             continue;
         };
         let mut file = arriving.file(&name)?;
@@ -91,6 +94,9 @@ async fn write_files(arriving: &mut Arriving, upload: &mut Upload) -> Result<()>
     }
     Ok(())
 }
+
+/// The field of who wants to look at what they send before it is published.
+pub(super) const REVIEW: &str = "review";
 
 /// What is said where no file was sent.
 pub(super) const NO_FILE: &str = "Choose at least one billing export.";

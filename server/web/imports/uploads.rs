@@ -102,6 +102,9 @@ pub async fn import(_: paths::UploadsImport, sending: Sending, Form(pairs): Form
     if arriving.is_empty() {
         return Err(Error::BadRequest(receive::NO_FILE.to_owned()));
     }
+    if pairs.iter().any(|(name, _)| name == receive::REVIEW) {
+        arriving.review_first();
+    }
     receive::hand_over(app, by, arriving).await
 }
 

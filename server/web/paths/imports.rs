@@ -18,6 +18,8 @@ paths! {
     "/imports/uploads/{upload}" => Upload { upload: Uuid };
     /// How much of what it replaces an import may lack before somebody is asked.
     "/imports/limits" => ImportLimits;
+    /// Which uploads wait for review.
+    "/imports/review" => ImportReview;
     #[derive(Copy)]
     "/imports/{delivery}" => Delivery { delivery: i64 };
     /// What a delivery changed, by account, service or key.
@@ -29,6 +31,8 @@ paths! {
     "/imports/{delivery}/files/{file}" => DeliveryFile { delivery: i64, file: i16 };
     /// The rejected rows of a file as the file has them, to be corrected.
     "/imports/{delivery}/files/{file}/rejected" => DeliveryFileRejected { delivery: i64, file: i16 };
+    /// Publishes a delivery that waits for review.
+    "/imports/{delivery}/publish" => DeliveryPublish { delivery: i64 };
     "/imports/{delivery}/replace" => DeliveryReplace { delivery: i64 };
     "/imports/{delivery}/add" => DeliveryAdd { delivery: i64 };
     "/imports/{delivery}/discard" => DeliveryDiscard { delivery: i64 };
