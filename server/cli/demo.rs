@@ -23,7 +23,7 @@ use crate::command_output::{remark, say};
 use crate::demonstration::{CLUSTER, ClusterNews, Delivery, Demonstration, File, Happening, LEADS, What};
 use crate::demonstration::{Holds, Mark, STORY};
 use crate::exchange;
-use crate::ledger::{self, Import, LookIn, NewInvoice, Report, Source, Status, WhenUnsure};
+use crate::ledger::{self, Import, LookIn, NewInvoice, Report, Reviewed, Source, Status, WhenUnsure};
 use crate::money::{Currency, Decimal};
 use crate::onprem::{self, AssetRegister, MeterReadings, Months, State};
 use crate::period::{BillingMonth, Period};
@@ -320,7 +320,14 @@ async fn upload(
 /// Uploads a delivery's files, as finance would have done on its day.
 async fn import(session: &Session, delivery: &Delivery) -> anyhow::Result<Report> {
     let package = delivery.package().context("the demonstration could not be made")?;
-    let report = upload(session, package.files, Uuid::new_v4(), delivery.at).await?;
+    let mut report = upload(session, package.files, Uuid::new_v4(), delivery.at).await?;
+    if delivery.what == What::Damaged
+        && report.status == Status::Waiting
+        && let Some(waiting) = report.delivery
+    {
+        publish_reviewed(session, waiting, delivery.at).await?;
+        report.status = Status::Loaded;
+    }
     let is_as_told = match delivery.what {
         What::PriceSheet => report.status == Status::Refused,
         What::Partial => matches!(report.status, Status::Waiting | Status::Duplicate),
@@ -330,6 +337,26 @@ async fn import(session: &Session, delivery: &Delivery) -> anyhow::Result<Report
         bail!("{} was not loaded: {}", name(&report), report.message.as_deref().unwrap_or_default());
     }
     Ok(report)
+}
+
+/// Publishes an import that waits since rows of it were rejected.
+async fn publish_reviewed(session: &Session, delivery: i64, at: DateTime<Utc>) -> anyhow::Result<()> {
+    let mut tx = session.pool.begin().await?;
+    let reviewed = ledger::publish_reviewed(&mut tx, delivery, FINANCE, at).await?;
+    let Reviewed::Published(sequence) = reviewed else {
+        bail!("import {delivery} was not published: {reviewed:?}");
+    };
+    let (by, object) = (Actor::on_behalf_of(FINANCE), Object::Delivery(delivery));
+    audit::record(
+        &mut tx,
+        by.at(at),
+        Verb::DeliveryPublished,
+        &object,
+        serde_json::json!({ "sequence": sequence }),
+    )
+    .await?;
+    tx.commit().await?;
+    Ok(())
 }
 
 fn described(delivery: &Delivery, report: &Report) -> String {

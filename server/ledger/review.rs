@@ -81,12 +81,14 @@ pub async fn set_review(
 pub(super) async fn reason(
     db: &mut PgConnection,
     when_unsure: WhenUnsure,
-    loaded: &Loaded,
+    (loaded, is_corrected): (&Loaded, bool),
 ) -> sqlx::Result<Option<String>> {
     if when_unsure == WhenUnsure::Discard || loaded.reading.scopes.is_empty() {
         return Ok(None);
     }
-    let missing = loaded.reading.rejected.count - loaded.reading.rejected.repeated;
+    // Of corrected rows, those that are rejected again were missing before.
+    let rejected = &loaded.reading.rejected;
+    let missing = if is_corrected { 0 } else { rejected.count - rejected.repeated };
     let reviews = reviews(db).await?;
     let providers = loaded.reading.scopes.values().map(|(scope, _)| scope.provider.as_str());
     let strictest = providers.max_by_key(|provider| reviews.of(provider)).unwrap_or_default();

@@ -111,7 +111,7 @@ pub(super) async fn settle(
             break Some(question);
         }
         let review = match import.decision {
-            None => review::reason(db, import.when_unsure, &loaded).await?,
+            None => review::reason(db, import.when_unsure, (&loaded, is_corrected)).await?,
             Some(_) => None,
         };
         match publish_and_record(db, import, (delivery_id, is_corrected), review.is_some()).await? {

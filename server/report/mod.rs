@@ -63,6 +63,7 @@ mod sums;
 mod table_line;
 mod tags;
 mod team;
+mod token_costs;
 mod trace;
 mod unallocated;
 mod unit_costs;
@@ -130,6 +131,7 @@ pub use statement::{
 pub use suggestions::{Offer, SuggestedRule, suggested_rules};
 pub use table_line::{Figures, Whole};
 pub use team::{Breakdown, Part, TeamReport, team_report};
+pub use token_costs::{TokenCost, TokenReport, TokenTable, token_report};
 pub use trace::{Counted, FileOfDelivery, OtherDelivery, RowAddress, Trace, charges_of_row, file_of};
 pub use unallocated::{Coverage, MonthCoverage, Unallocated, UnallocatedKey};
 pub use unit_costs::{TeamUnit, UnitCost, UnitOwner};

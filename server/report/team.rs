@@ -13,6 +13,7 @@ use super::seen_team::SeenTeam;
 use super::shared_movement::{SharedMovement, TeamParts, shared_movements};
 use super::snapshot::months;
 use super::statement::{Cents, Finality, Restated, months_in_cents, restated_months};
+use super::token_costs::TokenCost;
 use super::unit_costs::{TeamUnit, units};
 use super::{Answers, BudgetLine, Completeness, Group, Grouping, Movement, Question, Spend, Variance};
 use crate::allocation::{BudgetOf, Configuration};
@@ -82,6 +83,9 @@ pub struct TeamReport {
     pub restated: Vec<Restated>,
     /// What units cost it, as quantities and rates stand now; none as of earlier versions of the ledger.
     pub units: Vec<TeamUnit>,
+    /// What tokens of language models cost it directly: of shared costs nobody is told what they are made of.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tokens: Vec<TokenCost>,
     /// Its budgets of a month, as they stand now; none of longer periods and of earlier versions of the ledger.
     pub budgets: Vec<BudgetLine>,
     #[serde(skip)]
@@ -176,6 +180,7 @@ pub async fn team_report(
     let sequence = by_pool.sequence;
     let state = Finality::find(db, answers, question.period, by_pool.sequence).await?;
     let restated = restated_months(db, answers, &who, &question, &asked_by, sequence).await?;
+    let tokens = answers.token_costs(db, &question.direct(), &by_pool).await?;
     let units = if is_now { units(db, answers, &who.team, &question).await? } else { Vec::new() };
     // What it may spend is shown to whoever sees what it spent.
     let is_seen = !who.in_month(question.period.first()).is_empty();
@@ -190,6 +195,7 @@ pub async fn team_report(
         restated,
         state,
         units,
+        tokens,
         period: question.period,
         previous_period: question.period.previous(),
         data_status: DataStatus::from(&by_pool),

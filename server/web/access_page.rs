@@ -23,7 +23,7 @@ struct Area {
 const AREAS: &[Area] = &[
     Area {
         what: "The overview, spend, charges down to the row of the file, and their CSV and JSON",
-        below: &["/", "/overview", "/spend", "/variance", "/charges"],
+        below: &["/", "/overview", "/spend", "/variance", "/tokens", "/charges"],
         writes: None,
         lead: "rows of their teams only",
     },

@@ -86,7 +86,7 @@ impl Layout {
     /// allocation has parts, and scenarios compare prices.
     fn is_way(&self, href: &str) -> bool {
         let below: &[&str] = match href {
-            "/spend" => &["/variance", "/charges"],
+            "/spend" => &["/variance", "/charges", "/tokens"],
             "/teams" => &["/chargeback"],
             "/rules" => {
                 &["/unallocated", "/shared-costs", "/organization", "/labels", "/quantities", "/changes"]

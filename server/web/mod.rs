@@ -60,6 +60,7 @@ mod spend;
 mod storage;
 mod table;
 mod teams;
+mod token_costs;
 mod variance;
 mod warm_up;
 mod words;

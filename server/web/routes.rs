@@ -4,7 +4,7 @@ use super::route_builder::{Access, Routes};
 use super::{
     access_page, account, allocation, assets, audit, budgets, catalog, changes, charges, clusters,
     experiments, glossary, health, imports, invoices, mappings, metrics, overview, password, people, prices,
-    rate_cards, rates, scenarios, setup, sign_in, spend, storage, teams, variance,
+    rate_cards, rates, scenarios, setup, sign_in, spend, storage, teams, token_costs, variance,
 };
 
 /// Every route with who may use it. A route that is not here answers nobody.
@@ -16,6 +16,7 @@ pub fn routes() -> Routes {
         .get(SignedIn, spend::during)
         .kept(SignedIn, spend::show)
         .kept(SignedIn, variance::show)
+        .kept(SignedIn, token_costs::show)
         .figures(SignedIn, charges::list)
         .figures(SignedIn, charges::show)
         .get(SignedIn, teams::latest::any)

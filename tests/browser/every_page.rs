@@ -42,6 +42,7 @@ const PAGES: &[(&str, &str)] = &[
     ("/spend/{period}", "/spend/2020-01"),
     ("/spend/{period}", "/spend/2026-08..2026-09?by=account&then=accelerator&over=day&in=USD&find=s"),
     ("/variance/{period}", "/variance/2026-09"),
+    ("/tokens/{period}", "/tokens/2026-09"),
     ("/chargeback/{period}", "/chargeback/2026-09"),
     ("/teams/{team}/{period}", "/teams/research/2026-09"),
     ("/teams/{team}/{period}/statement", "/teams/research/2026-08..2026-09/statement"),

@@ -40,9 +40,16 @@ async fn she_loads_a_file_and_sees_what_it_holds(db: PgPool) {
     let batch = app.import("september.csv", &file).await;
     assert_eq!(html::text(&batch.body, "h1"), "september.csv");
     let said = html::text(&batch.body, "#live");
-    assert!(said.contains("active Import 1: 3 rows = 2 charges + 1 rejected + 0 skipped"), "{said}");
+    assert!(said.contains("needs review Import 1: 3 rows = 2 charges + 1 rejected + 0 skipped"), "{said}");
     assert!(said.contains("row 3, column BilledCost: found “ten”; expected"), "{said}");
     assert!(said.contains("September 2026"), "{said}");
+
+    // A row is missing, so it is in no figure until she has looked at it.
+    let page = app.get("/imports/1").await;
+    assert_eq!(html::text(&page.body, "h1"), "Import 1 needs review");
+    assert_eq!(html::texts(&page.body, ".choices button"), ["Publish", "Discard"]);
+    assert_eq!(billed(&mut app, 1).await, [("30.25".to_owned(), false)]);
+    app.submit("/imports/1", "/imports/1/publish", &[]).await;
 
     let page = app.get("/imports/1").await;
     assert_eq!(html::text(&page.body, "h1"), "Import 1 active");

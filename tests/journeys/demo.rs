@@ -97,7 +97,7 @@ async fn what_went_wrong_in_the_demonstration_can_be_seen(db: PgPool) {
     let damaged = find(What::Damaged);
     let package = damaged.package().unwrap();
     let report = import(&ledger, &package).await;
-    assert_eq!(report.status, Status::Loaded);
+    assert_eq!(report.status, Status::Loaded, "{:?}", report.message);
     assert!(package.damaged > 5);
     assert_eq!(report.rejected, package.damaged);
     assert_eq!(report.charges + report.rejected, package.sums.as_ref().unwrap().rows);

@@ -268,6 +268,17 @@ impl TestApp {
         self.get(answer.location()).await
     }
 
+    /// The same of a file with rejected rows: publishes what waits for review.
+    pub async fn import_and_publish(&mut self, name: &str, content: impl AsRef<[u8]>) {
+        self.import(name, content).await;
+        let waiting = self.json("/imports.json").await["waiting"].clone();
+        for delivery in waiting.as_array().unwrap() {
+            let page = format!("/imports/{}", delivery["delivery"]);
+            let answer = self.submit(&page, &format!("{page}/publish"), &[]).await;
+            assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
+        }
+    }
+
     /// The first field of an upload: the token of a page's form.
     pub async fn upload_head(&mut self, page: &str) -> Vec<u8> {
         let token = self.token(page).await;

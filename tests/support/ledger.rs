@@ -61,6 +61,8 @@ impl TestLedger {
         when_unsure: WhenUnsure,
         submitted_at: DateTime<Utc>,
     ) -> Vec<Report> {
+        // What is asked here is what loading and publishing do; that rejected rows wait for review is told in `web::reviews`.
+        sqlx::query("update import_reviews set review = 'never'").execute(&self.db).await.unwrap();
         let files = paths.iter().map(|path| Source::new(path.file_name().unwrap().to_string_lossy(), path));
         let import = Import {
             deliveries: gather(files.collect(), LookIn::Folders),
@@ -159,6 +161,17 @@ impl Focus {
     pub fn billed_in(mut self, currency: &str) -> Self {
         let at = self.0.rfind(",USD,").unwrap();
         self.0.replace_range(at + 1..at + 4, currency);
+        self
+    }
+
+    /// The last line as one of another meter, which counts this many of a unit and no hours.
+    pub fn counted_in(mut self, meter: &str, quantity: &str, unit: &str) -> Self {
+        let at = self.0[..self.0.len() - 1].rfind('\n').map_or(0, |at| at + 1);
+        let line = self.0[at..].replace(",gpu-8x,", &format!(",{meter},")).replace(
+            "\"{\"\"InstanceType\"\":\"\"8xH100\"\",\"\"GpuCount\"\":8}\",1,Hours",
+            &format!(",{quantity},{unit}"),
+        );
+        self.0.replace_range(at.., &line);
         self
     }
 

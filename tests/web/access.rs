@@ -22,6 +22,7 @@ pub(super) const ROUTES: &[(&str, &str, &str, &[Option<Role>])] = &[
     ("GET", "/spend", "/spend?from=2026-08&to=2026-09", PEOPLE),
     ("GET", "/spend/{period}", "/spend/2026-09", PEOPLE),
     ("GET", "/variance/{period}", "/variance/2026-09", PEOPLE),
+    ("GET", "/tokens/{period}", "/tokens/2026-09", PEOPLE),
     ("GET", "/charges/{period}", "/charges/2026-09", PEOPLE),
     ("GET", "/charges/{delivery}/{file}/{row}", "/charges/1/0/1", PEOPLE),
     ("GET", "/teams", "/teams", PEOPLE),

@@ -284,7 +284,7 @@ async fn amortized_cost_beside_the_actual_one_shows_the_effective_cost_that_it_c
 async fn rejected_rows_are_downloaded_corrected_and_added(db: PgPool) {
     let mut app = TestApp::new(db).signed_in(Role::Finance).await;
     let broken = hour("7").text().lines().nth(1).unwrap().replace(",7,7,7,7,", ",=seven,7,7,7,");
-    app.import("a.csv", hour("10").line(&broken).line("short,row")).await;
+    app.import_and_publish("a.csv", hour("10").line(&broken).line("short,row")).await;
     let page = app.get("/imports/1").await;
     let link = html::attributes(&page.body, "#rejected p a", "href").remove(0);
     assert_eq!(link, "/imports/1/files/0/rejected");
@@ -391,7 +391,7 @@ async fn corrected_rows_go_with_the_delivery_that_lacked_them(db: PgPool) {
 async fn corrected_rows_that_would_count_twice_are_asked_about(db: PgPool) {
     let mut app = TestApp::new(db).signed_in(Role::Finance).await;
     let broken = hour("7").text().lines().nth(1).unwrap().replace(",7,7,7,7,", ",seven,7,7,7,");
-    app.import("a.csv", hour("10").line(&broken)).await;
+    app.import_and_publish("a.csv", hour("10").line(&broken)).await;
     let corrected = app.get("/imports/1/files/0/rejected").await.body.replace("seven", "7");
     let (header, row) = corrected.trim_end().split_once('\n').unwrap();
     let unmarked = row.replace("delivery-1/file-0/row-2", "2");

@@ -118,6 +118,7 @@ const SEEN: &[(&str, &[&str])] = &[
             "/variance/2026-09?experiment=seg-1",
         ],
     ),
+    ("/tokens/{period}", &["/tokens/2026-09", "/tokens/2026-09?team=rivals", "/tokens/2026-Q3?cost=billed"]),
     ("/chargeback/{period}", &["/chargeback/2026-09", "/chargeback/2026-Q3?cost=billed&sort=name"]),
     (
         "/teams/{team}/{period}",
@@ -214,6 +215,7 @@ async fn ledger(db: PgPool) -> (TestLedger, i64, i64) {
         .hour("acme", "s2", "2026-09-06T10", "50.5", "vision")
         .labelled("experiment", "seg-2")
         .hour("acme", "s-rival", "2026-09-06T11", "31337.5", "rivals")
+        .counted_in("opus-input-tokens", "31337.5", "1K tokens")
         .labelled("experiment", "moonshot")
         .hour("acme", "s-rival", "2026-09-07T10", "4242.75", "rivals")
         .labelled("experiment", "seg-1")

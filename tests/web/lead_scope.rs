@@ -42,6 +42,7 @@ const ADDRESSES: &[(&str, &[&str])] = &[
             "/variance/2026-09?in=EUR",
         ],
     ),
+    ("/tokens/{period}", &["/tokens/2026-09", "/tokens/2026-Q3?cost=billed", "/tokens/2026-09?tag:team=nlp"]),
     (
         "/spend/{period}",
         &[
@@ -109,6 +110,7 @@ async fn ledger(db: PgPool) -> TestLedger {
         .hour("acme", "s1", "2026-09-05T10", "120", " Research ")
         .hour("acme", "s-secret", "2026-09-06T11", "31337.5", "nlp")
         .hour("secretcorp", "s-secret", "2026-09-06T12", "31337.25", "research2")
+        .counted_in("opus-input-tokens", "31337.25", "1K tokens")
         .hour("secretcorp", "s-secret", "2026-09-07T11", "31337.125", "")
         .hour("acme", "s1", "2026-09-08T10", "3", "RESEARCH");
     let euros = Focus::new().hour("nebula", "s-secret", "2026-09-09T10", "31337", "nlp");

@@ -39,6 +39,7 @@ mod sign_in;
 mod spend;
 mod storage;
 mod teams;
+mod token_costs;
 mod tokens;
 mod unallocated;
 mod uploads;

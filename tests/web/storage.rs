@@ -181,7 +181,7 @@ async fn rejected_row_of_a_removed_file_says_why_its_columns_are_gone(db: PgPool
     let app = TestApp::new(db);
     let mut admin = app.signed_in(Role::Admin).await;
     let first = hour("10").hour("acme", "s1", "2026-09-05T11", "dear-42", "vision");
-    admin.import("first.csv", first).await;
+    admin.import_and_publish("first.csv", first).await;
     admin.import("second.csv", hour("12")).await;
     let token = admin.token("/storage").await;
     admin.post("/storage", &[("csrf", &token), ("hours", "0"), ("days", "1")]).await;

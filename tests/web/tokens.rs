@@ -65,6 +65,7 @@ const FOR_SCRIPTS: &[&str] = &[
     "/storage",
     "/teams/{team}/{period}",
     "/teams/{team}/{period}/statement",
+    "/tokens/{period}",
     "/unallocated/{period}",
     "/variance/{period}",
 ];

@@ -160,6 +160,7 @@ csv::record! {
     "provider" => &it.provider,
     "account" => &it.account,
     "service" => &it.service,
+    "team" => it.team.as_ref().map(|team| &team.label),
     "meter" => it.key.as_ref().map(|key| &key.meter),
     "sku" => it.key.as_ref().map(|key| &key.sku),
     "region" => it.key.as_ref().map(|key| &key.region),
@@ -177,5 +178,4 @@ csv::record! {
         (_, true) => "gone",
         _ => "changed",
     },
-    "team" => it.team.as_ref().map(|team| &team.label),
 }

@@ -54,7 +54,8 @@ pub async fn save(_: paths::ImportReview, writing: Writing, Form(pairs): Form<Pa
                     changed.insert(of.to_owned(), json!(review.map_or("as all others", Review::as_str)));
                 }
             }
-            _ => return Err(unknown()),
+            "provider" => return Err(unknown()),
+            _ => {}
         }
     }
     if !changed.is_empty() {

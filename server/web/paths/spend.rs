@@ -9,6 +9,8 @@ paths! {
     "/spend/{period}" => Spend { period: Period };
     /// Why spend changed since the period before.
     "/variance/{period}" => Variance { period: Period };
+    /// Tokens of language models.
+    "/tokens/{period}" => Tokens { period: Period };
     "/charges/{period}" => Charges { period: Period };
     /// A charge by the row of the file that it comes from.
     "/charges/{delivery}/{file}/{row}" => Charge { delivery: i64, file: i16, row: i64 };

@@ -19,12 +19,16 @@ use crate::chart::Stack;
 use crate::compute;
 use crate::money::{Currency, Money};
 use crate::period::{BillingMonth, Period};
-use crate::report::{Answers, Completeness, DataStatus, Group, Grouping, Question, Series, Spend, Step};
+use crate::report::{
+    Answers, Completeness, DataStatus, Group, Grouping, Question, Series, Spend, Step, TokenCost, TokenTable,
+};
 
 /// Groups with a color of their own in the chart.
 const COLORED: usize = 7;
 /// Groups within a group on the page; a file has them all.
 const INSIDE: usize = 5;
+/// Kinds of tokens on the page; their own page has them all.
+const SHOWN_TOKENS: usize = 8;
 /// Tags offered as groupings.
 const TAGS: i64 = 12;
 /// Months whose days still fit into a chart.
@@ -40,6 +44,7 @@ struct Page {
     chart: Stack,
     tags: Vec<String>,
     completeness: Vec<Completeness>,
+    tokens: Vec<TokenCost>,
 }
 
 pub async fn show(path: paths::Spend, format: Format, reading: Reading<Pairs>) -> Result {
@@ -64,7 +69,7 @@ pub async fn show(path: paths::Spend, format: Format, reading: Reading<Pairs>) -
         Format::Html => {
             question.limit_inside = Some(question.limit.unwrap_or(INSIDE));
             question.is_of_first = table::is_of_first(&asked);
-            let Found { spend, step, series, tags, completeness } =
+            let Found { spend, step, series, tags, completeness, tokens } =
                 find(&mut db, &app.answers, &question, asked.over).await?;
             let address = |asked: &Asked, period| asked.link(paths::Spend { period });
             let choices = Choices::find(&mut db, asked, period, &DataStatus::from(&spend), address).await?;
@@ -72,7 +77,7 @@ pub async fn show(path: paths::Spend, format: Format, reading: Reading<Pairs>) -
             let chart = chart::stack(&spend, step, series);
             drop(db);
             let lines = spend.lines();
-            let page = Page { layout, period, choices, spend, chart, tags, completeness };
+            let page = Page { layout, period, choices, spend, chart, tags, completeness, tokens };
             compute::over(lines, move || respond::html(page)).await?
         }
     }
@@ -86,6 +91,7 @@ pub(super) struct Found {
     /// The tags that one may group by, the most used first.
     pub tags: Vec<String>,
     completeness: Vec<Completeness>,
+    tokens: Vec<TokenCost>,
 }
 
 pub(super) async fn find(
@@ -101,8 +107,9 @@ pub(super) async fn find(
     let series = answers.over_time(&mut *db, &charted, step, &spend, COLORED).await?;
     let (period, viewer) = (question.period, &question.viewer);
     let tags = answers.tag_names(&mut *db, period, viewer, spend.sequence, TAGS).await?;
-    let completeness = answers.completeness(db, period, viewer, spend.sequence).await?;
-    Ok(Found { spend, step, series, tags, completeness })
+    let completeness = answers.completeness(&mut *db, period, viewer, spend.sequence).await?;
+    let tokens = answers.token_costs(&mut *db, question, &spend).await?;
+    Ok(Found { spend, step, series, tags, completeness, tokens })
 }
 
 /// `/spend?from=2026-01&to=2026-09`: where the form of a period leads. `/spend` is the latest month.
@@ -199,6 +206,23 @@ impl Page {
 
     fn by_commitment_status(&self) -> String {
         self.choices.at(&Asked { page: 1, ..self.choices.asked.by(Grouping::CommitmentStatus) })
+    }
+
+    fn shown_tokens(&self) -> TokenTable<'_> {
+        TokenTable::of(&self.tokens, SHOWN_TOKENS)
+    }
+
+    fn to_tokens(&self) -> String {
+        let asked = Asked {
+            then: None,
+            limit: None,
+            find: None,
+            sort: None,
+            over: None,
+            page: 1,
+            ..self.choices.asked.clone()
+        };
+        asked.link(paths::Tokens { period: self.period })
     }
 
     /// A scenario of the same charges.

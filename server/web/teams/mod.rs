@@ -22,9 +22,11 @@ use crate::ledger;
 use crate::period::Period;
 use crate::report::{
     self, Answers, Breakdown, Filter, Group, Grouping, Movement, SeenTeam, SharedMovement, Step, TeamName,
-    TeamReport,
+    TeamReport, TokenTable,
 };
 
+/// Kinds of tokens on the page.
+const SHOWN_TOKENS: usize = 8;
 /// What the addresses of these pages take.
 const TAKES: &str = "cost currency in sequence";
 
@@ -134,6 +136,14 @@ impl Page {
 
     fn spend(&self) -> String {
         self.of_team().link(paths::Spend { period: self.period })
+    }
+
+    fn shown_tokens(&self) -> TokenTable<'_> {
+        TokenTable::of(&self.it.tokens, SHOWN_TOKENS)
+    }
+
+    fn to_tokens(&self) -> String {
+        self.of_team().only(&Grouping::Pool, None).link(paths::Tokens { period: self.period })
     }
 
     fn scenario(&self) -> String {
