@@ -7,7 +7,7 @@
 
 use serde::Serialize;
 
-use crate::enum_words::words;
+use crate::enum_words::{words, written_as_str};
 
 words! {
     /// What tokens were for. Each is priced apart.
@@ -24,6 +24,8 @@ words! {
         Other = "other", "Other";
     }
 }
+
+written_as_str!(TokenKind);
 
 /// What a bill says of the tokens that it charges.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

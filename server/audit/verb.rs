@@ -36,6 +36,9 @@ words! {
         ImportsArchived = "storage.archived", "inactive imports archived";
         FilesRemoved = "storage.files_removed", "files of archived imports removed";
         UploadLimitsSet = "storage.upload_limits_set", "limits of uploads changed";
+        TokenPriceAdded = "prices.token_price_added", "token price added";
+        TokenPriceRemoved = "prices.token_price_removed", "token price removed";
+        TokenPriceRestored = "prices.token_price_restored", "token price restored";
         ImportReviewSet = "import.review_set", "review of imports changed";
         ImportLimitsSet = "import.limits_set", "limits of imports changed";
         RatesSet = "rates.set", "exchange rates set";

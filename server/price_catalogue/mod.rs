@@ -14,6 +14,7 @@ mod entry;
 mod price;
 pub mod read;
 mod report;
+mod token_prices;
 
 pub use catalogue::{Catalogue, Listed, Mark, Origin, Reading};
 pub use current::{as_of, current};
@@ -21,3 +22,6 @@ pub use entry::{Edit, Entries, Said, edits_of_file, edits_of_removal, edits_of_r
 use price::shipped;
 pub use price::{Paid, Payment, Price, Tier};
 pub use report::Report;
+pub use token_prices::{
+    ListedTokenPrice, TokenPrice, add_token_price, set_token_price_removed, token_prices,
+};

@@ -151,6 +151,12 @@ const AREAS: &[Area] = &[
         lead: "market prices only",
     },
     Area {
+        what: "Token prices: enter, remove and restore",
+        below: &["/prices/tokens"],
+        writes: Some(true),
+        lead: "yes",
+    },
+    Area {
         what: "Prices: propose to enter, import or remove",
         below: &["/prices/new", "/prices/file", "/prices/offers"],
         writes: None,

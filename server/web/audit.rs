@@ -162,6 +162,7 @@ impl Line {
             ("mapping", _) => Some(format!("/mappings/{id}")),
             ("catalog", _) => Some(format!("/catalog/additions/{id}")),
             (_, "import limits") => Some(paths::ImportLimits.to_string()),
+            (_, "token prices") => Some(paths::TokenPrices.to_string()),
             (_, "import review") => Some(paths::ImportReview.to_string()),
             (_, "archiving" | "upload limits") => Some(paths::Storage.to_string()),
             (_, "exchange rates" | "reporting currency") => Some(paths::Rates.to_string()),

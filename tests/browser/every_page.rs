@@ -57,6 +57,7 @@ const PAGES: &[(&str, &str)] = &[
     ("/imports/{delivery}", "/imports/1"),
     ("/imports/limits", "/imports/limits"),
     ("/imports/review", "/imports/review"),
+    ("/prices/tokens", "/prices/tokens"),
     ("/mappings", "/mappings"),
     ("/mappings/{mapping}", "/mappings/reseller"),
     ("/catalog", "/catalog"),

@@ -151,6 +151,9 @@ const SEEN: &[(&str, &[&str])] = &[
     ("/prices", &["/prices", "/prices?accelerator=nvidia-h100-sxm"]),
     ("/prices", &["/prices.json"]),
     ("/prices", &["/prices.csv"]),
+    ("/prices/tokens", &["/prices/tokens"]),
+    ("/prices/tokens", &["/prices/tokens.json"]),
+    ("/prices/tokens", &["/prices/tokens.csv"]),
     ("/scenarios", &["/scenarios.csv"]),
     (
         "/scenarios/new",

@@ -42,7 +42,14 @@ const ADDRESSES: &[(&str, &[&str])] = &[
             "/variance/2026-09?in=EUR",
         ],
     ),
-    ("/tokens/{period}", &["/tokens/2026-09", "/tokens/2026-Q3?cost=billed", "/tokens/2026-09?tag:team=nlp"]),
+    (
+        "/tokens/{period}",
+        &[
+            "/tokens/2026-09",
+            "/tokens/2026-Q3?cost=billed",
+            "/tokens/2026-09?tag:team=research2&tag:team=research",
+        ],
+    ),
     (
         "/spend/{period}",
         &[

@@ -48,7 +48,8 @@ async fn state(app: &mut TestApp, delivery: i64) -> String {
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn rejected_rows_wait_for_review_and_are_published_or_discarded(db: PgPool) {
-    let mut app = TestApp::new(db.clone()).signed_in(Role::Finance).await;
+    let ledger = TestLedger::new(db);
+    let mut app = TestApp::of(&ledger).signed_in(Role::Finance).await;
     app.import("september.csv", with_rejected()).await;
     assert_eq!(state(&mut app, 1).await, "waiting");
     assert!(app.json("/spend/2026-09.json").await["total"].is_null());
@@ -74,7 +75,7 @@ async fn rejected_rows_wait_for_review_and_are_published_or_discarded(db: PgPool
     app.submit("/imports/2", "/imports/2/discard", &[]).await;
     assert_eq!(state(&mut app, 2).await, "discarded");
     assert_eq!(total(&mut app, "2026-09").await, "30.75");
-    TestLedger::new(db).assert_balanced().await;
+    ledger.assert_balanced().await;
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -87,7 +88,7 @@ async fn a_clean_file_can_be_looked_at_before_it_counts(db: PgPool) {
     drop(conn);
     let first = Focus::new().hour("acme", "s1", "2026-09-05T10", "10.25", "vision");
     ledger.deliver("first.csv", first).await;
-    let mut app = TestApp::new(db.clone()).signed_in(Role::Finance).await;
+    let mut app = TestApp::of(&ledger).signed_in(Role::Finance).await;
     send_for_review(&mut app, "second.csv", clean()).await;
     assert_eq!(state(&mut app, 2).await, "waiting");
     assert_eq!(total(&mut app, "2026-09").await, "10.25");
@@ -126,8 +127,8 @@ async fn a_clean_file_can_be_looked_at_before_it_counts(db: PgPool) {
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn what_was_published_meanwhile_needs_a_decision(db: PgPool) {
-    let ledger = TestLedger::new(db.clone());
-    let mut app = TestApp::new(db).signed_in(Role::Finance).await;
+    let ledger = TestLedger::new(db);
+    let mut app = TestApp::of(&ledger).signed_in(Role::Finance).await;
     send_for_review(&mut app, "small.csv", Focus::new().hour("acme", "s1", "2026-09-05T10", "1", "vision"))
         .await;
     // By the command line, and larger than what waits.
@@ -157,8 +158,8 @@ async fn an_administrator_says_which_uploads_wait(db: PgPool) {
     let audit = admin.get("/audit").await.body;
     assert!(html::text(&audit, "main").contains("review of imports changed"), "{audit}");
 
-    let next = |name: &str| clean().text().replace("2026-09", "2026-10").replace("acme", name);
-    admin.import("october.csv", Focus::from(next("acme"))).await;
+    let next = |name: &str| Focus::new().hour(name, "s1", "2026-10-05T10", "7", "vision");
+    admin.import("october.csv", next("acme")).await;
     assert_eq!(state(&mut admin, 2).await, "waiting");
     let page = admin.get("/imports/2").await.body;
     assert!(html::text(&page, "main").contains("All imports of NeoCloud are reviewed"), "{page}");
@@ -171,7 +172,7 @@ async fn an_administrator_says_which_uploads_wait(db: PgPool) {
     // It is left to the setting of all others again; nonsense changes nothing.
     let pairs = [("provider", "NeoCloud"), ("review", "")];
     admin.submit("/imports/review", "/imports/review", &pairs).await;
-    admin.import("november.csv", Focus::from(next("globex"))).await;
+    admin.import("globex.csv", next("globex")).await;
     assert_eq!(state(&mut admin, 4).await, "loaded");
     for wrong in
         [&[("provider", ""), ("review", "sometimes")][..], &[("review", "always")], &[("provider", "Nobody")]]
@@ -189,8 +190,8 @@ async fn an_administrator_says_which_uploads_wait(db: PgPool) {
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn corrected_rows_are_added_after_their_review(db: PgPool) {
-    let ledger = TestLedger::new(db.clone());
-    let mut app = TestApp::new(db).signed_in(Role::Finance).await;
+    let ledger = TestLedger::new(db);
+    let mut app = TestApp::of(&ledger).signed_in(Role::Finance).await;
     app.import("september.csv", with_rejected()).await;
     app.submit("/imports/1", "/imports/1/publish", &[]).await;
     let rows = app.get("/imports/1/files/0/rejected").await.body;

@@ -9,6 +9,17 @@ use crate::support::configuration::{pool, rule, team, to_pool, to_team, write};
 use crate::support::json::decimal;
 use crate::support::{Focus, TestApp, TestLedger, html, number};
 
+/// A price that is read on a list.
+pub const ENTERED: [(&str, &str); 7] = [
+    ("supplier", "NeoCloud"),
+    ("model", "claude4.5sonnet"),
+    ("kind", "output"),
+    ("price", "12.5"),
+    ("currency", "USD"),
+    ("date", "2026-11-01"),
+    ("source", "their list"),
+];
+
 /// Of vision: 2 M input for 6 and 500 K output for 7.5, of two days. Of nlp: input and cached input. Half of the platform's.
 fn bills() -> Focus {
     let of = |file: Focus, day: &str, cost: &str, team: &str, meter: &str, thousands: &str| {
@@ -138,4 +149,56 @@ async fn what_is_no_token_is_not_said_and_leads_see_their_own(db: PgPool) {
     let mut script = app.stranger();
     let seen = script.read(&token, "/tokens/2026-09.json").await;
     assert!(seen.body.contains("NovaPro") && !seen.body.contains("Claude4.5Sonnet"), "{}", seen.body);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn list_prices_stand_with_their_day_beside_what_was_paid(db: PgPool) {
+    let ledger = ledger(db).await;
+    let app = TestApp::of(&ledger);
+    let mut admin = app.signed_in(Role::Admin).await;
+    let page = admin.get("/prices/tokens").await.body;
+    assert_eq!(html::text(&page, ".empty h2"), "No prices yet");
+    assert_eq!(html::texts(&page, "#paid tbody tr").len(), 4);
+    let link = html::attributes(&page, "#paid tbody a", "href").remove(1);
+    let filled = admin.get(link.split('#').next().unwrap()).await.body;
+    assert_eq!(html::attributes(&filled, "#model", "value"), ["Claude4.5Sonnet"]);
+
+    let answer = admin.submit("/prices/tokens", "/prices/tokens", &ENTERED).await;
+    assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
+    let json = admin.json("/prices/tokens.json").await;
+    let price = &json["prices"][0];
+    assert_eq!((&price["price"], &price["date"]), (&"12.5".into(), &"2026-11-01".into()));
+    assert_eq!(decimal(&price["own_effective_price"]), number("15"), "names differ in their letters alone");
+    let csv = admin.get("/prices/tokens.csv").await.body;
+    assert!(csv.contains("NeoCloud,claude4.5sonnet,output,12.5,USD,2026-11-01,their list,15"), "{csv}");
+
+    // Twice, of tomorrow, and nonsense.
+    let with = |name: &str, value: &'static str| {
+        let mut fields = ENTERED;
+        fields.iter_mut().filter(|field| field.0 == name).for_each(|field| field.1 = value);
+        fields
+    };
+    for (fields, name) in [
+        (ENTERED, "date"),
+        (with("date", "2027-01-01"), "date"),
+        (with("price", "-1"), "price"),
+        (with("kind", "thoughts"), "kind"),
+        (with("source", " "), "source"),
+        (with("currency", "dollars"), "currency"),
+    ] {
+        let answer = admin.submit("/prices/tokens", "/prices/tokens", &fields).await;
+        assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{fields:?}");
+        assert_eq!(html::attributes(&answer.body, "#add .problem", "id"), [format!("{name}-problem")]);
+    }
+
+    admin.submit("/prices/tokens", "/prices/tokens/1/remove", &[]).await;
+    assert!(admin.json("/prices/tokens.json").await["prices"].as_array().unwrap().is_empty());
+    let page = admin.get("/prices/tokens").await.body;
+    assert!(html::text(&page, "#removed").contains("claude4.5sonnet"), "{page}");
+    admin.submit("/prices/tokens", "/prices/tokens/1/restore", &[]).await;
+    assert_eq!(admin.json("/prices/tokens.json").await["prices"].as_array().unwrap().len(), 1);
+
+    let mut finance = app.signed_in(Role::Finance).await;
+    let page = finance.get("/prices/tokens").await.body;
+    assert!(html::texts(&page, "#add").is_empty(), "{page}");
 }

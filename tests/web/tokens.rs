@@ -45,6 +45,7 @@ const FOR_SCRIPTS: &[&str] = &[
     "/organization/{sheet}",
     "/overview",
     "/prices",
+    "/prices/tokens",
     "/prices/changes",
     "/prices/changes/{change}",
     "/quantities",

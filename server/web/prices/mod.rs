@@ -1,6 +1,7 @@
 //! `/prices`: what accelerators are offered for, beside what the organization pays.
 
 pub(super) mod form;
+pub(super) mod tokens;
 pub(super) mod words;
 
 use std::collections::BTreeSet;
