@@ -4,11 +4,11 @@ use std::io::Cursor;
 use std::sync::Arc;
 
 use gpuledger::accelerator;
-use gpuledger::billing::mapping::{self, Mapping};
+use gpuledger::billing::mapping::{self, Draft, Mapping, Said, Use};
 use gpuledger::billing::{self, ChargeCategory, ReadAs, Refusal};
 
 use super::{Reading, read};
-use crate::support::{files, number};
+use crate::support::{containers, files, number};
 
 const WEEKLY: &str = include_str!("../fixtures/invoices/lambda-weekly.toml");
 
@@ -256,4 +256,85 @@ fn a_mapping_that_is_named_reads_what_it_fits() {
     assert!(refusal.contains("a file without the column Amount that the mapping"), "{refusal}");
     let refusal = open(invoice("lambda-weekly.csv"), "lambda-weekly@2").err().unwrap().to_string();
     assert!(refusal.contains("the unknown format “lambda-weekly@2”"), "{refusal}");
+}
+
+/// A mapping of few columns, to which tests add.
+const SMALL: &str = r#"
+name = "small"
+
+[file]
+columns = ["Date", "Item", "Amount"]
+
+[period]
+start = "Date"
+
+[fields]
+provider = { text = "Acme" }
+account = { text = "1" }
+cost = "Amount"
+currency = { text = "USD" }
+description = { column = "Item" }
+"#;
+
+/// [`SMALL`] with other columns, and with this behind it.
+fn small(columns: &[&str], more: &str) -> String {
+    format!("{SMALL}{more}").replace(r#"["Date", "Item", "Amount"]"#, &format!("{columns:?}"))
+}
+
+/// What a mapping makes of a file that it is named for.
+fn try_by(mapping: &str, content: impl Into<Vec<u8>>) -> Result<Reading, Refusal> {
+    let format = mapping::read_by(Mapping::parse(mapping).unwrap(), 1);
+    let read_as = ReadAs::named(Some(format.name())).with_mappings(Arc::from([Arc::clone(&format)]));
+    read(billing::open("invoice.csv", Cursor::new(content.into()), &read_as)?)
+}
+
+fn read_by(mapping: &str, content: impl Into<Vec<u8>>) -> Reading {
+    try_by(mapping, content).unwrap()
+}
+
+/// The draft of a file whose columns are used so, and what it is for.
+fn drafted(content: &str, uses: &[Option<Use>]) -> Draft {
+    let bytes = content.as_bytes().to_vec();
+    let open = || billing::unpack(Cursor::new(bytes.clone()));
+    let said = Said { separator: None, header_row: None, sheet: None };
+    Draft {
+        name: "drafted".to_owned(),
+        header_row: 1,
+        names: mapping::sample(&open, &said).unwrap().names,
+        uses: uses.to_vec(),
+        texts: [(Use::Provider, "Acme"), (Use::Account, "1"), (Use::Currency, "USD")]
+            .map(|(of, text)| (of, text.to_owned()))
+            .into(),
+        ..Draft::default()
+    }
+}
+
+#[test]
+fn range_in_one_cell_ends_as_its_dates_or_the_mapping_say() {
+    let file = "Date,Item,Amount\n\
+                2026-09-01 - 2026-10-01,a,1\n\
+                1 Sep 2026 - 30 Sep 2026,b,1\n\
+                2026-09-24 - 2026-10-01,c,1\n";
+    let ends = |reading: &Reading| -> Vec<String> {
+        reading.charges.iter().map(|charge| charge.period.end.date_naive().to_string()).collect()
+    };
+    let whole = "1 period that goes from the first of a month to the first of another: read as whole months, without the last date.";
+    let reading = read_by(SMALL, file);
+    assert_eq!(ends(&reading), ["2026-10-01", "2026-10-01", "2026-10-02"]);
+    assert_eq!(reading.notes, [whole]);
+    let excluded = SMALL.replace("[fields]", "end-is = \"excluded\"\n[fields]");
+    let reading = read_by(&excluded, file);
+    assert_eq!(ends(&reading), ["2026-10-01", "2026-09-30", "2026-10-01"]);
+    assert_eq!(reading.notes, Vec::<String>::new());
+}
+
+#[test]
+fn month_first_is_said_of_dates_with_dots_too() {
+    let file = "Date,Item,Amount\n09.03.2026,a,1\n";
+    let months = |mapping: &str| read_by(mapping, file).charges[0].billing_month().to_string();
+    assert_eq!(months(SMALL), "2026-03");
+    let month_first = SMALL.replace("[fields]", "dates = \"month-first\"\n[fields]");
+    assert_eq!(months(&month_first), "2026-09");
+    let rejected = read_by(&month_first, "Date,Item,Amount\n13.09.2026,a,1\n").rejected;
+    assert_eq!((rejected[0].column.as_str(), rejected[0].found.as_str()), ("Date", "“13.09.2026”"));
 }

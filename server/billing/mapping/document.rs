@@ -96,7 +96,8 @@ pub struct Period {
     /// How long a charge lasts where nothing says when it ends.
     #[serde(default)]
     pub length: Length,
-    /// Which of the numbers of `03/04/2026` is the month.
+    /// Which of the numbers of `03/04/2026` is the month, where no date of the file proves it; of `03.04.2026`, the second where
+    /// nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dates: Option<DateForm>,
     /// Whether a charge that lasts over the end of a month is divided by days, and each part billed in its own month.
@@ -104,7 +105,7 @@ pub struct Period {
     pub spread: bool,
 }
 
-/// What the date in the column of the end is.
+/// What the date in the column of the end is, or the last one of a range.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LastDay {
@@ -126,7 +127,7 @@ pub enum Length {
     Month,
 }
 
-/// The order of dates with slashes.
+/// The order of dates with slashes or dots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DateForm {

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use chrono::{Days, Months, TimeDelta};
+use chrono::{DateTime, Days, Months, TimeDelta, Utc};
 
-use super::dates::{self, Form, When};
-use super::document::{self, DateForm, Field, LastDay, Length, Mapping};
+use super::dates::{self, Form, Orders, When};
+use super::document::{self, DateForm, Field, Length, Mapping};
 use super::leave_out::{LeftOut, Rules, Totals};
 use super::numbers::{self, NoAmount};
 use super::parts::{self, Kind, Part};
@@ -40,6 +40,8 @@ pub(super) struct Reader {
     key_columns: Vec<usize>,
     /// How the first row writes its period; the others must do the same.
     forms: [Option<Form>; 2],
+    /// Ranges that end as their dates say, and not as the mapping does.
+    ends_by_dates: u64,
     /// The charges of the row that were not handed out yet, the last one first.
     parts: Vec<Part>,
     /// What the charge is whose key is read next.
@@ -157,6 +159,7 @@ impl Reader {
             last_needed,
             key_columns,
             forms: [None; 2],
+            ends_by_dates: 0,
             parts: Vec::new(),
             kind: Kind::Cost,
             at,
@@ -186,7 +189,8 @@ impl Reader {
 
     fn when(&mut self, row: &Row<'_>, column: Column, which: usize) -> Result<When, Problem> {
         let text = text(row, column)?;
-        let Some(when) = dates::read(&text, row.date_order()) else {
+        let orders = Orders { slashes: row.date_order(), dots: self.mapping.period.dates };
+        let Some(when) = dates::read(&text, orders) else {
             return Err(row.problem(column, dates::A_DATE));
         };
         let first = *self.forms[which].get_or_insert(when.form);
@@ -203,14 +207,9 @@ impl Reader {
         let (start, column) = (when.start, self.at.end.filter(|column| !row.is_null(Some(*column))));
         let end = if column.is_some() {
             let end = self.when(row, column, 1)?;
-            let is_midnight = end.start.time() == chrono::NaiveTime::MIN;
-            let includes_day = self.mapping.period.end_is == LastDay::Included && is_midnight;
-            let stated = || {
-                if includes_day { end.start.checked_add_days(Days::new(1)) } else { Some(end.start) }
-            };
-            end.end.or_else(stated)
+            self.end(end).or_else(|| dates::behind(end.start, self.mapping.period.end_is))
         } else {
-            when.end.or_else(|| match self.mapping.period.length {
+            self.end(when).or_else(|| match self.mapping.period.length {
                 Length::Hour => start.checked_add_signed(TimeDelta::hours(1)),
                 Length::Day => start.checked_add_days(Days::new(1)),
                 Length::Week => start.checked_add_days(Days::new(7)),
@@ -221,6 +220,13 @@ impl Reader {
             Some(end) if end >= start => Ok(ChargePeriod { start, end }),
             _ => Err(row.problem(column.or(self.at.start), "an end that is not before the start")),
         }
+    }
+
+    /// Where a month or a range ends.
+    fn end(&mut self, when: When) -> Option<DateTime<Utc>> {
+        let end = when.behind(self.mapping.period.end_is)?;
+        self.ends_by_dates += u64::from(end.is_by_dates);
+        Some(end.time)
     }
 
     /// The charges that a row is, in order.
@@ -293,6 +299,12 @@ impl Reader {
     }
 }
 
+/// `1 row`, `2 rows`.
+fn counted(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
 /// What a cell holds.
 fn text(row: &Row<'_>, column: Column) -> Result<String, Problem> {
     let mut text = String::new();
@@ -322,7 +334,15 @@ impl ReadRow for Reader {
     }
 
     fn notes(&self) -> Vec<String> {
-        self.totals.notes()
+        let mut notes = self.totals.notes();
+        if self.ends_by_dates > 0 {
+            notes.push(format!(
+                "{} that {} from the first of a month to the first of another: read as whole months, without the last date.",
+                counted(self.ends_by_dates, "period"),
+                if self.ends_by_dates == 1 { "goes" } else { "go" },
+            ));
+        }
+        notes
     }
 
     fn read(&mut self, row: Row<'_>, charge: &mut Charge) -> Result<Outcome, Problem> {
