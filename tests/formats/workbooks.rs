@@ -129,6 +129,37 @@ fn amounts_that_are_merged_over_rows_count_once() {
 }
 
 #[test]
+fn merged_cells_that_would_fill_memory_or_time_are_refused() {
+    let with_merges = |merges: &str| {
+        let mut parts = parts(&[invoice()], false);
+        let part = parts.iter_mut().find(|(part, _)| part == "xl/worksheets/sheet1.xml").unwrap();
+        let text = String::from_utf8(part.1.clone()).unwrap();
+        let end = text.find("<mergeCell ").unwrap();
+        part.1 = format!("{}{merges}{}", &text[..end], &text[end..]).into_bytes();
+        zip(&parts)
+    };
+    let many = "<mergeCell ref=\"A20:A21\"/>".repeat(300_000);
+    let refusal = refused(with_merges(&many));
+    assert!(
+        refusal.contains("a workbook whose part xl/worksheets/sheet1.xml has more than 262144 merged cells"),
+        "{refusal}"
+    );
+    let few = "<mergeCell ref=\"C6:C20\"/><mergeCell ref=\"C8:C9\"/>";
+    let refusal = read_by(with_merges(few), &read_as(GERMAN)).err().unwrap().to_string();
+    assert!(refusal.contains("a damaged workbook (merged cells that overlap at C8)"), "{refusal}");
+    // A text of a few bytes in the file that would be repeated to a gigabyte.
+    let mut sheet = invoice();
+    sheet.rows.truncate(4);
+    sheet.rows[3].1[1] = Cell::Text("H100 ".repeat(8_000));
+    sheet.rows.extend((6..30_000).map(|number| {
+        (number, vec![Cell::Date("46266"), Cell::Nothing, Cell::Number("1"), "h".into(), Cell::Number("1")])
+    }));
+    sheet.merged = vec!["B5:B30000"];
+    let refusal = read_by(workbook(&[sheet]), &read_as(GERMAN)).err().unwrap().to_string();
+    assert!(refusal.contains("merged cells whose texts repeat to more than"), "{refusal}");
+}
+
+#[test]
 fn a_formula_that_failed_rejects_its_row_with_the_error() {
     for (column, name) in [(0, "Datum"), (2, "Menge"), (4, "Betrag")] {
         for error in ["#REF!", "#N/A", "#DIV/0!"] {
