@@ -73,6 +73,13 @@ impl Header {
         Some(column)
     }
 
+    /// Notes that somebody looked for a column, whose place is known.
+    pub(super) fn ask(&self, column: usize) {
+        if let Some(asked) = self.asked.get(column) {
+            asked.set(true);
+        }
+    }
+
     fn look(&self, key: &str) -> Option<usize> {
         self.plain.get(key).or_else(|| self.custom.get(key)).copied()
     }

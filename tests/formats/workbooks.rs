@@ -129,6 +129,20 @@ fn amounts_that_are_merged_over_rows_count_once() {
 }
 
 #[test]
+fn quantities_that_are_merged_over_rows_count_once() {
+    for quantity in [Cell::Number("720"), "720".into(), "720,0".into()] {
+        let mut sheet = invoice();
+        sheet.rows[3].1[2] = quantity;
+        sheet.rows[4].1[2] = Cell::Nothing;
+        sheet.merged.push("C5:C6");
+        let reading = read_by(workbook(&[sheet]), &read_as(GERMAN)).unwrap();
+        let hours: Vec<_> = reading.charges.iter().map(|charge| charge.consumed_quantity).collect();
+        assert_eq!(reading.rejected, []);
+        assert_eq!(hours, [Some(number("720")), None, Some(number("0.5"))]);
+    }
+}
+
+#[test]
 fn merged_cells_that_would_fill_memory_or_time_are_refused() {
     let with_merges = |merges: &str| {
         let mut parts = parts(&[invoice()], false);

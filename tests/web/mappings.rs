@@ -177,7 +177,14 @@ async fn a_built_in_mapping_is_listed_exported_and_saved_under_another_name_only
     assert!(text.starts_with("# Lambda's invoices"), "{text}");
     let same = finance.submit("/mappings", "/mappings/text", &[("text", &text)]).await;
     assert_eq!(same.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(same.body.contains("The mapping lambda is built in. Enter another name."), "{}", same.body);
+    assert!(
+        same.body.contains("lambda is the name of a format that is built in. Enter another name."),
+        "{}",
+        same.body
+    );
+    let of_format = text.replace("name = \"lambda\"", "name = \"aws-cur\"");
+    let answer = finance.submit("/mappings", "/mappings/text", &[("text", &of_format)]).await;
+    assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
     let ours = text.replace("name = \"lambda\"", "name = \"ours\"");
     let answer = finance.submit("/mappings", "/mappings/text", &[("text", &ours)]).await;
     assert_eq!(answer.location(), "/mappings/ours");

@@ -236,7 +236,7 @@ impl Rows {
         }
     }
 
-    /// Says in which columns a cell that is merged over several rows counts once: those of amounts.
+    /// Says in which columns a cell that is merged over several rows counts once: those of amounts and hours.
     pub fn never_repeat(&mut self, columns: Vec<usize>) {
         if let Self::Workbook(rows) = self {
             rows.never_repeat(columns);

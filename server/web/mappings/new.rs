@@ -254,8 +254,9 @@ impl Page {
     }
 
     fn categories(&self, word: &str) -> Vec<(&'static str, &'static str, bool)> {
-        let chosen = self.draft.category_words.get(word).map_or("Usage", String::as_str);
-        ChargeCategory::ALL.map(|it| (it.as_str(), it.as_str(), it.as_str() == chosen)).to_vec()
+        let chosen = self.draft.category_words.get(word).map_or("", String::as_str);
+        let categories = ChargeCategory::ALL.map(|it| (it.as_str(), it.as_str(), it.as_str() == chosen));
+        std::iter::once(("", "choose one", chosen.is_empty())).chain(categories).collect()
     }
 
     /// The rules by which rows are left out, and an empty one.
