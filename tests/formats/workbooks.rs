@@ -5,7 +5,7 @@ use std::io::Cursor;
 use std::sync::{Arc, Mutex};
 
 use gpuledger::billing::mapping::{self, Mapping};
-use gpuledger::billing::{self, Charge, ReadAs, Refusal};
+use gpuledger::billing::{self, Charge, ReadAs, Refusal, Rejection};
 
 use super::{Reading, read, read_path};
 use crate::support::workbooks::{Cell, Sheet, parts, texts, workbook, workbook_of_1904, zip};
@@ -123,7 +123,7 @@ fn amounts_that_are_merged_over_rows_count_once() {
         let [rejected] = reading.rejected.as_slice() else { panic!("{:?}", reading.rejected) };
         assert_eq!(
             (rejected.row, rejected.column.as_str(), rejected.found.as_str()),
-            (2, "Betrag", "nothing")
+            (2, "Betrag", "nothing in row 6 of the sheet")
         );
     }
 }
@@ -182,7 +182,7 @@ fn a_formula_that_failed_rejects_its_row_with_the_error() {
             let reading = read_by(workbook(&[sheet]), &read_as(GERMAN)).unwrap();
             let [rejected] = reading.rejected.as_slice() else { panic!("{:?}", reading.rejected) };
             assert_eq!((rejected.row, rejected.column.as_str()), (3, name));
-            assert_eq!(rejected.found, format!("“{error}”"));
+            assert_eq!(rejected.found, format!("“{error}” in row 9 of the sheet"));
         }
     }
 }
@@ -220,7 +220,7 @@ fn cells_beside_the_table_are_no_silent_loss() {
     sheet.rows[5].1.push("verified".into());
     let reading = read_by(workbook(&[sheet]), &read_as(GERMAN)).unwrap();
     let [rejected] = reading.rejected.as_slice() else { panic!("{:?}", reading.rejected) };
-    assert_eq!((rejected.row, rejected.found.as_str()), (3, "7 fields"));
+    assert_eq!((rejected.row, rejected.found.as_str()), (3, "7 fields in row 9 of the sheet"));
 }
 
 /// Our own exports of FOCUS, as a workbook of texts.
@@ -247,7 +247,13 @@ fn an_export_as_a_workbook_is_the_export_as_csv() {
         };
         assert_eq!(reading.format, of_csv.format);
         assert_eq!(charges(&reading), charges(&of_csv), "{}", path.display());
-        assert_eq!((reading.rows, reading.rejected), (of_csv.rows, of_csv.rejected), "{}", path.display());
+        // Beside what was found, those of a workbook name the row of the sheet: the header is the first.
+        let in_sheet = |mut rejection: Rejection| {
+            rejection.found = format!("{} in row {} of the sheet", rejection.found, rejection.row + 1);
+            rejection
+        };
+        let rejected: Vec<_> = of_csv.rejected.into_iter().map(in_sheet).collect();
+        assert_eq!((reading.rows, reading.rejected), (of_csv.rows, rejected), "{}", path.display());
         tried += 1;
     }
     assert!(tried > 2, "fixtures are found");

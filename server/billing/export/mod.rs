@@ -342,7 +342,10 @@ impl Export {
             Err(problem) => Step::Rejected(Rejection {
                 row: self.row,
                 column: problem.column.map(|column| self.header.name(column).to_owned()).unwrap_or_default(),
-                found: problem.found,
+                found: match self.rows.sheet_row() {
+                    Some(number) => format!("{} in row {number} of the sheet", problem.found),
+                    None => problem.found,
+                },
                 expected: problem.expected.into_owned(),
                 is_repeated: false,
             }),

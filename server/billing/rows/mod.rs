@@ -303,6 +303,14 @@ impl Rows {
         }
     }
 
+    /// The number that a spreadsheet shows beside the current row, where it is one of a sheet: titles and blank rows count.
+    pub fn sheet_row(&self) -> Option<u32> {
+        match self {
+            Self::Csv(_) | Self::Json(_) | Self::Parquet(_) => None,
+            Self::Workbook(rows) => rows.number(),
+        }
+    }
+
     /// Why the current row cannot be read, for people.
     pub fn fault(&self) -> Option<&str> {
         match self {

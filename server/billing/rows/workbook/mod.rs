@@ -192,6 +192,11 @@ impl WorkbookRows {
         self.batch.record(self.row)
     }
 
+    /// The number of the current row in its sheet, from 1.
+    pub fn number(&self) -> Option<u32> {
+        self.batch.number(self.row)
+    }
+
     /// Takes the apostrophes away that stand before formulas in the current row.
     pub fn unescape(&mut self) {
         self.batch.cut_starts(self.row, formula_guard::is_escaped);
