@@ -390,6 +390,19 @@ fn word_that_no_category_is_stated_for_rejects_its_row() {
 }
 
 #[test]
+fn words_of_categories_are_previewed_as_far_as_the_file_is_read() {
+    let words = "[category]\ncolumn = \"Kind\"\nwords = { Compute = \"Usage\" }\n";
+    let mapping = Mapping::parse(&small(&["Date", "Item", "Amount", "Kind"], words)).unwrap();
+    let mut file = "Date,Item,Amount,Kind\n".to_owned();
+    file.extend(std::iter::repeat_n("2026-09-01,a,1,Compute\n", 500));
+    file.push_str("2026-09-01,a,1, Rebate\n2026-09-01,a,1,\n");
+    let catalog = accelerator::Catalog::default();
+    let preview = mapping::preview(Box::new(Cursor::new(file.into_bytes())), &mapping, &catalog).unwrap();
+    assert_eq!(preview.words.iter().collect::<Vec<_>>(), ["Compute", "Rebate"]);
+    assert_eq!((preview.charges, preview.rejected), (501, 1));
+}
+
+#[test]
 fn credits_without_a_minus_sign_are_taken_off_the_cost() {
     let mapping = small(
         &["Date", "Item", "Amount", "VAT", "Kind"],

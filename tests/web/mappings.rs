@@ -191,6 +191,32 @@ async fn a_built_in_mapping_is_listed_exported_and_saved_under_another_name_only
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn word_of_unknown_category_is_chosen_before_its_rows_are_charges(db: PgPool) {
+    let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
+    let page = send(&mut finance, "Date,Type,Cost\n2026-09-01,Usage,5\n2026-09-02,Haircut,4\n").await;
+    let filled = [
+        ("shape", "comma-1"),
+        ("column0", "start"),
+        ("column1", "category"),
+        ("column2", "cost"),
+        ("provider", "Acme"),
+        ("account", "default"),
+        ("currency", "USD"),
+        ("word:Usage", "Usage"),
+    ];
+    for (chosen, rejected) in [("", "1 rejected"), ("Credit", "0 rejected")] {
+        let fields: Vec<_> = filled.into_iter().chain([("word:Haircut", chosen)]).collect();
+        let shown = finance.get(&asked(&page, &fields)).await.body;
+        let outcome = html::text(&shown, "#outcome");
+        assert!(outcome.contains(rejected), "{chosen}: {outcome}");
+        assert_eq!(
+            outcome.contains("without a minus sign was taken off the cost: 4 USD"),
+            !chosen.is_empty()
+        );
+    }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn texts_of_a_file_are_escaped(db: PgPool) {
     let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
     let hostile = "Date,<script>alert(1)</script>\n2026-09-01,\"<img src=x onerror=alert(1)>\"\n";

@@ -148,7 +148,7 @@ impl Totals {
     fn read(&self, cell: &str, decimals: Decimals, currency: &str) -> Vec<(String, Decimal)> {
         let known: Vec<&str> = match currency {
             "" if self.by_currency.is_empty() => vec![""],
-            "" => self.by_currency.keys().map(String::as_str).collect(),
+            "" => self.by_currency.keys().map(String::as_str).take(MOST_CURRENCIES).collect(),
             named => vec![named],
         };
         let read = |currency: &str| numbers::amount(cell, decimals, currency).ok().flatten();
@@ -159,7 +159,9 @@ impl Totals {
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         let are_several = self.by_currency.len() > 1;
-        for (currency, sums) in &self.by_currency {
+        let said =
+            |sums: &&Sums| sums.cost_total.or(sums.tax_total).is_some() || sums.taxes + sums.credits > 0;
+        for (currency, sums) in self.by_currency.iter().filter(|(_, sums)| said(sums)).take(MOST_CURRENCIES) {
             let of =
                 if are_several && !currency.is_empty() { format!(" in {currency}") } else { String::new() };
             notes.extend(sums.cost_total.map(|(total, sums)| cost_note(&of, total, sums)));
@@ -259,6 +261,8 @@ fn places(total: Decimal) -> u8 {
 
 const CENTS: u8 = 2;
 
+/// Currencies of a file of which there is something to say: one of more has names of another kind in their column.
+const MOST_CURRENCIES: usize = 20;
 /// Fewer rows may cost more each by chance.
 const FEW: u64 = 8;
 
