@@ -318,7 +318,7 @@ fn range_in_one_cell_ends_as_its_dates_or_the_mapping_say() {
     let ends = |reading: &Reading| -> Vec<String> {
         reading.charges.iter().map(|charge| charge.period.end.date_naive().to_string()).collect()
     };
-    let whole = "1 period that goes from the first of a month to the first of another: read as whole months, without the last date.";
+    let whole = "1 period from the first of a month to the first of another was read as whole months, without the last date.";
     let reading = read_by(SMALL, file);
     assert_eq!(ends(&reading), ["2026-10-01", "2026-10-01", "2026-10-02"]);
     assert_eq!(reading.notes, [whole]);

@@ -393,13 +393,18 @@ pub(super) fn distinct(names: &[String]) -> Vec<String> {
     let mut met: HashMap<(String, String, bool), u32> = HashMap::new();
     let name = |name: &String| {
         let (letters, signs) = key(name);
-        let times = met.entry((letters, signs, key_of(name).1)).or_default();
-        *times += 1;
-        if *times == 1 {
+        let number = met.entry((letters, signs, key_of(name).1)).or_default();
+        *number += 1;
+        if *number == 1 {
             return name.clone();
         }
-        let numbered = (*times..).map(|number| format!("{} ({number})", name.trim()).trim().to_owned());
-        numbered.into_iter().find(|name| taken.insert(name.clone())).unwrap_or_default()
+        loop {
+            let numbered = format!("{} ({number})", name.trim()).trim().to_owned();
+            if taken.insert(numbered.clone()) {
+                return numbered;
+            }
+            *number += 1;
+        }
     };
     names.iter().map(name).collect()
 }
@@ -409,10 +414,9 @@ pub(super) fn find(header: &Header, name: &str) -> Option<usize> {
     let name = name.trim();
     let place = |names: &[String]| names.iter().position(|column| column.trim() == name);
     let numbered = || name.ends_with(')').then(|| place(&distinct(header.names()))).flatten();
-    let alike = || header.names().iter().position(|column| key(column) == key(name));
-    // A translated name has the original in parentheses.
     let other = || header.find(&key_of(name).0).filter(|at| signs(header.name(*at)) == signs(name));
-    let found = place(header.names()).or_else(numbered).or_else(alike).or_else(other)?;
+    let with_sign = || header.names().iter().position(|column| key(column) == key(name));
+    let found = place(header.names()).or_else(numbered).or_else(other).or_else(with_sign)?;
     header.ask(found);
     Some(found)
 }

@@ -165,7 +165,7 @@ impl Draft {
         Err(lacks)
     }
 
-    /// The columns that are tags, by keys that tell them apart: two of like names, as `Team` and `TEAM`, are two tags.
+    /// The columns that are tags, by keys that tell them apart: two of like names, as `Team` and `Team €`, are two tags.
     fn tags(&self) -> BTreeMap<String, String> {
         let mut tags = BTreeMap::new();
         let columns = self.names.iter().zip(&self.uses).enumerate();

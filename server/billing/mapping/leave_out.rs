@@ -248,15 +248,13 @@ fn shown(total: Decimal) -> Decimal {
 }
 
 /// The decimals of a total that mean something: those that are printed, but at least cents, since a spreadsheet drops zeros at the
-/// end. More digits than a float holds are what is left of adding floats, of which the last few are noise.
+/// end. Floats have 15 digits, of which the last few are noise where many were added.
 fn places(total: Decimal) -> u8 {
-    const OF_A_FLOAT: usize = 15;
     const EXACT: usize = 12;
     let text = total.abs().to_string();
-    let digits = text.replace('.', "").trim_start_matches('0').len();
     let whole = text.split('.').next().unwrap_or_default().trim_start_matches('0').len();
-    let printed = total.scale().max(CENTS);
-    if digits <= OF_A_FLOAT { printed } else { (EXACT.saturating_sub(whole) as u8).clamp(CENTS, printed) }
+    let exact = EXACT.saturating_sub(whole) as u8;
+    exact.clamp(CENTS, total.scale().max(CENTS))
 }
 
 const CENTS: u8 = 2;
@@ -301,7 +299,8 @@ mod tests {
             ("1234.5", 2),
             ("1234", 2),
             ("0.123456", 6),
-            ("123456789012.345", 3),
+            ("123456789012.345", 2),
+            ("10000.0000000001", 7),
             ("0.30000000000000004", 12),
             ("1234.6600000000001", 8),
             ("-98765432.10000001", 4),

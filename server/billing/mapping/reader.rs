@@ -331,9 +331,13 @@ impl Reader {
             let words = listed(words.map(String::as_str), 10);
             row.problem(
                 self.at.category,
-                format!(
-                    "one of the words that the mapping states a category for: {words}, or a category of FOCUS"
-                ),
+                if words.is_empty() {
+                    "a category of FOCUS, or a word that the mapping states a category for".to_owned()
+                } else {
+                    format!(
+                        "one of the words that the mapping states a category for: {words}, or a category of FOCUS"
+                    )
+                },
             )
         })
     }
@@ -371,12 +375,6 @@ fn categories(mapping: &Mapping) -> BTreeMap<String, ChargeCategory> {
     words.filter_map(category).collect()
 }
 
-/// `1 row`, `2 rows`.
-fn counted(number: u64, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
-}
-
 /// What a cell holds.
 fn text(row: &Row<'_>, column: Column) -> Result<String, Problem> {
     let mut text = String::new();
@@ -408,10 +406,11 @@ impl ReadRow for Reader {
     fn notes(&self) -> Vec<String> {
         let mut notes = self.totals.notes();
         if self.ends_by_dates > 0 {
+            let (periods, were) =
+                if self.ends_by_dates == 1 { ("period", "was") } else { ("periods", "were") };
             notes.push(format!(
-                "{} that {} from the first of a month to the first of another: read as whole months, without the last date.",
-                counted(self.ends_by_dates, "period"),
-                if self.ends_by_dates == 1 { "goes" } else { "go" },
+                "{} {periods} from the first of a month to the first of another {were} read as whole months, without the last date.",
+                self.ends_by_dates
             ));
         }
         notes

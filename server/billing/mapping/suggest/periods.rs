@@ -36,8 +36,8 @@ impl Periods {
         Self((0..rows).filter_map(period).collect())
     }
 
-    /// What the column of ends means, or the last date of a range, as most rows have it: an end that is the start of another row, or that makes a whole week
-    /// or month, is the day behind the last; one that is a day before such is the last.
+    /// What the column of ends means, or the last date of a range, as most rows have it: an end that is the start of another row, or
+    /// that makes a whole week or month, is the day behind the last; one that is a day before such is the last.
     pub fn end_is(&self) -> LastDay {
         let starts: Vec<DateTime<Utc>> = self.0.iter().map(|period| period.when.start).collect();
         let (mut included, mut excluded) = (0, 0);
