@@ -73,6 +73,13 @@ impl Header {
         Some(column)
     }
 
+    /// Notes that somebody looked for a column, whose place is known.
+    pub(super) fn ask(&self, column: usize) {
+        if let Some(asked) = self.asked.get(column) {
+            asked.set(true);
+        }
+    }
+
     fn look(&self, key: &str) -> Option<usize> {
         self.plain.get(key).or_else(|| self.custom.get(key)).copied()
     }
@@ -157,6 +164,35 @@ pub(super) fn in_parentheses(name: &str) -> Option<&str> {
 
 /// A format's names: every column that its provider documents, and which ones of FOCUS each becomes; nothing of those that become none.
 pub(super) type Names = [(&'static str, &'static str)];
+
+/// What a format says of its columns, where that is the same of every file.
+pub(super) struct Known {
+    pub names: &'static Names,
+    /// Columns that feed a charge and may be missing.
+    pub optional: &'static [&'static str],
+    pub notes: &'static [&'static str],
+}
+
+impl Known {
+    /// What the reader does not know and what it misses.
+    pub fn columns(&self, header: &Header) -> Columns {
+        Columns {
+            unknown: unknown(header, self.names),
+            absent: absent(header, self.optional),
+            notes: self.notes.iter().map(ToString::to_string).collect(),
+            ..Columns::default()
+        }
+    }
+
+    /// Which column of FOCUS a column becomes. `key` as [`Header::find`] wants it.
+    pub fn feeds(&self, key: &str) -> Option<&'static str> {
+        feeds_by(self.names.iter(), key)
+    }
+
+    pub fn names(&self) -> Vec<&'static str> {
+        names_of(self.names)
+    }
+}
 
 pub(super) fn names_of(names: &Names) -> Vec<&'static str> {
     names.iter().map(|(name, _)| *name).collect()

@@ -155,7 +155,13 @@ pub trait Format: Send + Sync {
     /// reader: in a cell that is a list, each `amount` counts.
     fn billed_columns(&self) -> Vec<Vec<&str>>;
 
-    /// Whether a comma stands before decimals in these.
+    /// The columns whose cells count once where a workbook merges them over several rows, whatever they hold.
+    fn counted_once(&self, header: &Header) -> Vec<usize> {
+        let billed = self.billed_columns().into_iter().flatten();
+        billed.filter_map(|name| header.find(&header::key_of(name).0)).collect()
+    }
+
+    /// Whether a comma stands before decimals in the columns of what is billed.
     fn has_decimal_commas(&self) -> bool {
         false
     }

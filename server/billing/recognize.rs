@@ -234,7 +234,8 @@ pub(super) fn columns(format: &dyn Format, header: &Header) -> Columns {
     let matters =
         |name: &str| !["resourceTags/", "costCategory/", "tags/"].iter().any(|open| name.starts_with(open));
     let repeated = listed(repeated.filter(|name| matters(name) && !name.to_lowercase().ends_with("arn")), 10);
-    if !repeated.is_empty() {
+    // A mapping says which of them it means.
+    if !repeated.is_empty() && !format.is_mapping() {
         columns.notes.push(format!("column names that occur twice; the first is read: {repeated}"));
     }
     columns

@@ -105,6 +105,11 @@ pub trait ReadRow {
         Ok(false)
     }
 
+    /// Whether the row that was read last states its amounts without the minus sign that its charges have, as some print credits.
+    fn is_unsigned_credit(&self) -> bool {
+        false
+    }
+
     /// Fills the key and the tags of a charge of which the rest was read, from [`Self::key_columns`] and nothing else.
     ///
     /// # Errors

@@ -32,8 +32,14 @@ impl SavedMapping {
     }
 }
 
-/// All versions of all mappings, by name, the newest first.
-pub async fn every_mapping(db: &mut PgConnection) -> sqlx::Result<Vec<SavedMapping>> {
+/// A version as it is stored: `None` where this program cannot read its document.
+struct Stored {
+    name: String,
+    saved: Option<SavedMapping>,
+}
+
+/// All versions of all mappings, by name, the newest first. One that cannot be read stops nobody who imports by another.
+async fn stored(db: &mut PgConnection) -> sqlx::Result<Vec<Stored>> {
     let rows = sqlx::query!(
         "select name, version, document, saved_at, saved_by, removed_at, removed_by
          from mappings
@@ -41,24 +47,30 @@ pub async fn every_mapping(db: &mut PgConnection) -> sqlx::Result<Vec<SavedMappi
     )
     .fetch_all(db)
     .await?;
-    rows.into_iter()
-        .map(|row| {
-            let mapping = Mapping::parse(&row.document).map_err(|error| {
-                sqlx::Error::Decode(format!("mapping {} version {}: {error}", row.name, row.version).into())
-            })?;
-            let removed = row.removed_at.zip(row.removed_by);
-            let (version, saved_at, saved_by) = (row.version, row.saved_at, row.saved_by);
-            Ok(SavedMapping { version, mapping, saved_at, saved_by, removed })
-        })
-        .collect()
+    let stored = rows.into_iter().map(|row| {
+        let mapping = Mapping::parse(&row.document);
+        if let Err(error) = &mapping {
+            tracing::warn!(mapping = %row.name, version = row.version, %error, "a saved mapping cannot be read; no file is read by it");
+        }
+        let removed = row.removed_at.zip(row.removed_by);
+        let (version, saved_at, saved_by) = (row.version, row.saved_at, row.saved_by);
+        let saved = |mapping| SavedMapping { version, mapping, saved_at, saved_by, removed };
+        Stored { name: row.name, saved: mapping.ok().map(saved) }
+    });
+    Ok(stored.collect())
 }
 
-/// The newest version of each mapping that was not removed.
+/// All versions of all mappings that can be read, by name, the newest first.
+pub async fn every_mapping(db: &mut PgConnection) -> sqlx::Result<Vec<SavedMapping>> {
+    Ok(stored(db).await?.into_iter().filter_map(|it| it.saved).collect())
+}
+
+/// The newest version of each mapping that was not removed. Where that cannot be read, no older one takes its place.
 pub async fn mappings(db: &mut PgConnection) -> sqlx::Result<Vec<SavedMapping>> {
-    let mut newest = every_mapping(db).await?;
-    newest.dedup_by(|older, newer| older.mapping.name == newer.mapping.name);
-    newest.retain(|it| it.removed.is_none());
-    Ok(newest)
+    let mut newest = stored(db).await?;
+    newest.dedup_by(|older, newer| older.name == newer.name);
+    let newest = newest.into_iter().filter_map(|it| it.saved);
+    Ok(newest.filter(|it| it.removed.is_none()).collect())
 }
 
 /// What files may be: any format and any mapping of now, or the one of this name. That of a mapping alone is its newest version,
@@ -72,9 +84,10 @@ pub async fn read_as(db: &mut PgConnection, name: Option<&str>) -> sqlx::Result<
         let formats: Vec<_> = mappings(db).await?.iter().map(SavedMapping::format).collect();
         return Ok(ReadAs::any().with_mappings(formats.into()));
     };
-    let every = every_mapping(db).await?;
-    let of_version = every.iter().map(SavedMapping::format).find(|format| format.name() == name);
-    let newest = || every.iter().find(|it| it.mapping.name == name).map(SavedMapping::format);
+    let stored = stored(db).await?;
+    let mut formats = stored.iter().filter_map(|it| it.saved.as_ref()).map(SavedMapping::format);
+    let of_version = formats.find(|format| format.name() == name);
+    let newest = || stored.iter().find(|it| it.name == name)?.saved.as_ref().map(SavedMapping::format);
     let found = of_version.or_else(newest);
     let full = found.as_ref().map_or(name, |format| format.name());
     Ok(ReadAs::named(Some(full)).with_mappings(found.iter().cloned().collect()))

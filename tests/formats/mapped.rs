@@ -4,11 +4,11 @@ use std::io::Cursor;
 use std::sync::Arc;
 
 use gpuledger::accelerator;
-use gpuledger::billing::mapping::{self, Mapping};
+use gpuledger::billing::mapping::{self, Draft, Mapping, Said, Use};
 use gpuledger::billing::{self, ChargeCategory, ReadAs, Refusal};
 
 use super::{Reading, read};
-use crate::support::{files, number};
+use crate::support::{containers, files, number};
 
 const WEEKLY: &str = include_str!("../fixtures/invoices/lambda-weekly.toml");
 
@@ -256,4 +256,311 @@ fn a_mapping_that_is_named_reads_what_it_fits() {
     assert!(refusal.contains("a file without the column Amount that the mapping"), "{refusal}");
     let refusal = open(invoice("lambda-weekly.csv"), "lambda-weekly@2").err().unwrap().to_string();
     assert!(refusal.contains("the unknown format “lambda-weekly@2”"), "{refusal}");
+}
+
+/// A mapping of few columns, to which tests add.
+const SMALL: &str = r#"
+name = "small"
+
+[file]
+columns = ["Date", "Item", "Amount"]
+
+[period]
+start = "Date"
+
+[fields]
+provider = { text = "Acme" }
+account = { text = "1" }
+cost = "Amount"
+currency = { text = "USD" }
+description = { column = "Item" }
+"#;
+
+/// [`SMALL`] with other columns, and with this behind it.
+fn small(columns: &[&str], more: &str) -> String {
+    format!("{SMALL}{more}").replace(r#"["Date", "Item", "Amount"]"#, &format!("{columns:?}"))
+}
+
+/// What a mapping makes of a file that it is named for.
+fn try_by(mapping: &str, content: impl Into<Vec<u8>>) -> Result<Reading, Refusal> {
+    let format = mapping::read_by(Mapping::parse(mapping).unwrap(), 1);
+    let read_as = ReadAs::named(Some(format.name())).with_mappings(Arc::from([Arc::clone(&format)]));
+    read(billing::open("invoice.csv", Cursor::new(content.into()), &read_as)?)
+}
+
+fn read_by(mapping: &str, content: impl Into<Vec<u8>>) -> Reading {
+    try_by(mapping, content).unwrap()
+}
+
+/// The draft of a file whose columns are used so, and what it is for.
+fn drafted(content: &str, uses: &[Option<Use>]) -> Draft {
+    let bytes = content.as_bytes().to_vec();
+    let open = || billing::unpack(Cursor::new(bytes.clone()));
+    let said = Said { separator: None, header_row: None, sheet: None };
+    Draft {
+        name: "drafted".to_owned(),
+        header_row: 1,
+        names: mapping::sample(&open, &said).unwrap().names,
+        uses: uses.to_vec(),
+        texts: [(Use::Provider, "Acme"), (Use::Account, "1"), (Use::Currency, "USD")]
+            .map(|(of, text)| (of, text.to_owned()))
+            .into(),
+        ..Draft::default()
+    }
+}
+
+#[test]
+fn range_in_one_cell_ends_as_its_dates_or_the_mapping_say() {
+    let file = "Date,Item,Amount\n\
+                2026-09-01 - 2026-10-01,a,1\n\
+                1 Sep 2026 - 30 Sep 2026,b,1\n\
+                2026-09-24 - 2026-10-01,c,1\n";
+    let ends = |reading: &Reading| -> Vec<String> {
+        reading.charges.iter().map(|charge| charge.period.end.date_naive().to_string()).collect()
+    };
+    let whole = "1 period from the first of a month to the first of another was read as whole months, without the last date.";
+    let reading = read_by(SMALL, file);
+    assert_eq!(ends(&reading), ["2026-10-01", "2026-10-01", "2026-10-02"]);
+    assert_eq!(reading.notes, [whole]);
+    let excluded = SMALL.replace("[fields]", "end-is = \"excluded\"\n[fields]");
+    let reading = read_by(&excluded, file);
+    assert_eq!(ends(&reading), ["2026-10-01", "2026-09-30", "2026-10-01"]);
+    assert_eq!(reading.notes, Vec::<String>::new());
+}
+
+#[test]
+fn month_first_is_said_of_dates_with_dots_too() {
+    let file = "Date,Item,Amount\n09.03.2026,a,1\n";
+    let months = |mapping: &str| read_by(mapping, file).charges[0].billing_month().to_string();
+    assert_eq!(months(SMALL), "2026-03");
+    let month_first = SMALL.replace("[fields]", "dates = \"month-first\"\n[fields]");
+    assert_eq!(months(&month_first), "2026-09");
+    let rejected = read_by(&month_first, "Date,Item,Amount\n13.09.2026,a,1\n").rejected;
+    assert_eq!((rejected[0].column.as_str(), rejected[0].found.as_str()), ("Date", "“13.09.2026”"));
+}
+
+#[test]
+fn second_of_two_columns_of_a_name_is_read_as_itself() {
+    for (file, uses) in [
+        (
+            "Date,Amount,Amount\n2026-09-01,720,5.50\n",
+            &[Some(Use::Start), Some(Use::Quantity), Some(Use::Cost)][..],
+        ),
+        ("Date,Amount,AMOUNT\n2026-09-01,5.50,9\n", &[Some(Use::Start), Some(Use::Cost), Some(Use::Tag)]),
+        ("Date,Item,,\n2026-09-01,a,720,5.50\n", &[Some(Use::Start), None, None, Some(Use::Cost)]),
+    ] {
+        let draft = drafted(file, uses);
+        let mapping = draft.mapping().unwrap();
+        assert_eq!(Draft::of(&mapping).uses, uses, "{file}");
+        let format = mapping::read_by(mapping, 1);
+        // Recognized without a name, too.
+        let read_as = ReadAs::any().with_mappings(Arc::from([format]));
+        let opened = billing::open("a.csv", Cursor::new(file.as_bytes().to_vec()), &read_as);
+        let reading = read(opened.unwrap()).unwrap();
+        assert_eq!((reading.rejected.as_slice(), reading.billed()), (&[][..], number("5.50")), "{file}");
+        assert_eq!(reading.notes, Vec::<String>::new(), "{file}");
+    }
+}
+
+#[test]
+fn word_that_no_category_is_stated_for_rejects_its_row() {
+    let words = "[category]\ncolumn = \"Kind\"\nwords = { Discount = \"Credit\", Compute = \"Usage\" }\n";
+    let mapping = small(&["Date", "Item", "Amount", "Kind"], words);
+    for (word, expected) in [
+        ("compute", Ok(ChargeCategory::Usage)),
+        (" Discount ", Ok(ChargeCategory::Credit)),
+        // As FOCUS has it.
+        ("tax", Ok(ChargeCategory::Tax)),
+        ("", Ok(ChargeCategory::Usage)),
+        ("Rebate", Err("“Rebate”")),
+    ] {
+        let reading = read_by(&mapping, format!("Date,Item,Amount,Kind\n2026-09-01,a,-1,{word}\n"));
+        match expected {
+            Ok(category) => assert_eq!(reading.charges[0].key.category, category, "{word}"),
+            Err(found) => {
+                let [rejected] = reading.rejected.as_slice() else { panic!("{word}: {:?}", reading.charges) };
+                assert_eq!((rejected.column.as_str(), rejected.found.as_str()), ("Kind", found));
+                assert_eq!(
+                    rejected.expected,
+                    "one of the words that the mapping states a category for: Compute, Discount, or a category of FOCUS"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn words_of_categories_are_previewed_as_far_as_the_file_is_read() {
+    let words = "[category]\ncolumn = \"Kind\"\nwords = { Compute = \"Usage\" }\n";
+    let mapping = Mapping::parse(&small(&["Date", "Item", "Amount", "Kind"], words)).unwrap();
+    let mut file = "Date,Item,Amount,Kind\n".to_owned();
+    file.extend(std::iter::repeat_n("2026-09-01,a,1,Compute\n", 500));
+    file.push_str("2026-09-01,a,1, Rebate\n2026-09-01,a,1,\n");
+    let catalog = accelerator::Catalog::default();
+    let preview = mapping::preview(Box::new(Cursor::new(file.into_bytes())), &mapping, &catalog).unwrap();
+    assert_eq!(preview.words.iter().collect::<Vec<_>>(), ["Compute", "Rebate"]);
+    assert_eq!((preview.charges, preview.rejected), (501, 1));
+}
+
+#[test]
+fn credits_without_a_minus_sign_are_taken_off_the_cost() {
+    let mapping = small(
+        &["Date", "Item", "Amount", "VAT", "Kind"],
+        "tax = \"VAT\"\n[category]\ncolumn = \"Kind\"\nwords = { Discount = \"Credit\" }\n",
+    );
+    let file = |credits: &[&str]| {
+        let rows: Vec<String> =
+            credits.iter().map(|credit| format!("2026-09-01,b,{credit},Discount\n")).collect();
+        let rows = rows.concat();
+        format!("Date,Item,Amount,VAT,Kind\n2026-09-01,a,100,10,Usage\n{rows}")
+    };
+    let reading = read_by(&mapping, file(&["30,3", "5.50,"]));
+    assert_eq!(reading.rejected, []);
+    assert_eq!(
+        charges(&reading),
+        [
+            "2026-09 Usage 100",
+            "2026-09 Tax 10",
+            "2026-09 Credit -30",
+            "2026-09 Tax -3",
+            "2026-09 Credit -5.50"
+        ]
+    );
+    assert_eq!(
+        reading.notes,
+        [
+            "2 credits without a minus sign were taken off the cost: 38.50 USD. If they are no credits, state another category for their words."
+        ]
+    );
+    let reading = read_by(&mapping, file(&["-30,-3"]));
+    assert_eq!(reading.billed(), number("77"));
+    assert_eq!(reading.notes, Vec::<String>::new());
+    for (credits, column) in
+        [(["-30,-3", "5,"], "Amount"), (["30,3", "-5,"], "Amount"), (["0,0", "30,-3"], "VAT")]
+    {
+        let reading = read_by(&mapping, file(&credits));
+        let [rejected] = reading.rejected.as_slice() else { panic!("{credits:?}: {:?}", reading.charges) };
+        assert_eq!((rejected.row, rejected.column.as_str()), (3, column), "{credits:?}");
+    }
+}
+
+#[test]
+fn totals_are_compared_by_column_and_currency_and_as_exactly_as_they_are_printed() {
+    let rules = "[[leave-out]]\ncolumn = \"Date\"\nis = \"Total\"\nis-total = true\n";
+    let taxed = small(&["Date", "Item", "Amount", "VAT"], &format!("tax = \"VAT\"\n{rules}"));
+    let of_currencies = small(&["Date", "Item", "Amount", "Currency"], rules)
+        .replace("currency = { text = \"USD\" }", "currency = { column = \"Currency\" }");
+    let plain = small(&["Date", "Item", "Amount"], rules);
+    let notes = |mapping: &str, header: &str, rows: &[&str]| {
+        read_by(mapping, format!("{header}\n{}\n", rows.join("\n"))).notes.join(" ")
+    };
+    for (rows, expected) in [
+        (["0.1", "0.2", "0.30000000000000004"], "total, 0.3, is the sum"),
+        (["1234.56", "0.1", "1234.6600000000001"], "total, 1234.66, is the sum"),
+        (["0.333333", "0.333333", "0.67"], "total, 0.67, is the sum"),
+        (["0.333333", "0.333333", "0.68"], "total is 0.68, its rows sum to 0.666666"),
+        (["1.004", "1.004", "2.00"], "total is 2.00, its rows sum to 2.008"),
+        // A spreadsheet drops zeros at the end: 3.1 is 3.10.
+        (["1.06", "2.06", "3.1"], "total is 3.1, its rows sum to 3.12"),
+        (["1.2", "1.2", "2"], "total is 2, its rows sum to 2.4"),
+    ] {
+        let rows = [("2026-09-01,a,", rows[0]), ("2026-09-01,b,", rows[1]), ("Total,,", rows[2])];
+        let rows = rows.map(|(start, cell)| format!("{start}{cell}"));
+        let found = notes(&plain, "Date,Item,Amount", &rows.each_ref().map(String::as_str));
+        assert!(found.contains(expected), "{rows:?}: {found}");
+    }
+    for (total, expected) in [
+        (
+            "Total,,100,19",
+            "own total, 100, is the sum of its rows. The file’s own total of tax, 19, is the sum of its rows.",
+        ),
+        ("Total,,100,", "own total, 100, is the sum of its rows."),
+        ("Total,,119,", "own total, 119, is the sum of its rows with their tax."),
+        ("Total,,110,", "own total is 110, its rows sum to 100 without tax and 119 with it. Look for"),
+        ("Total,,100,20", "own total of tax is 20, the tax of its rows sums to 19: 1 less."),
+    ] {
+        let found =
+            notes(&taxed, "Date,Item,Amount,VAT", &["2026-09-01,a,60,9", "2026-09-01,b,40,10", total]);
+        assert!(found.contains(expected), "{total}: {found}");
+    }
+    for (total, expected) in [
+        ("Total,,5,EUR", "own total in EUR, 5, is the sum of its rows."),
+        ("Total,,$7,", "own total in USD, 7, is the sum of its rows."),
+        (
+            "Total,,12,",
+            "own total, 12, names no currency, and its rows have several (EUR, USD): it is compared with none of their sums.",
+        ),
+    ] {
+        let rows = ["2026-09-01,a,5,EUR", "2026-09-01,b,7,USD", total];
+        let found = notes(&of_currencies, "Date,Item,Amount,Currency", &rows);
+        assert!(found.contains(expected), "{total}: {found}");
+    }
+}
+
+#[test]
+fn sign_of_a_currency_in_a_name_tells_columns_apart() {
+    let euros = small(&["Date", "Item", "Betrag €"], "").replace("cost = \"Amount\"", "cost = \"Betrag €\"");
+    let format = mapping::read_by(Mapping::parse(&euros).unwrap(), 1);
+    let open = |header: &str, read_as: &ReadAs| {
+        let text = format!("Date,Item,{header}\n2026-09-01,a,1\n");
+        billing::open("a.csv", Cursor::new(text.into_bytes()), read_as)
+            .map(|export| export.format().name().to_owned())
+    };
+    let any = ReadAs::any().with_mappings(Arc::from([Arc::clone(&format)]));
+    let named = ReadAs::named(Some("small@1")).with_mappings(Arc::from([format]));
+    for header in ["Betrag €", "betrag (€)"] {
+        assert_eq!(open(header, &any).unwrap(), "small@1", "{header}");
+    }
+    for header in ["Betrag $", "Betrag"] {
+        let refusal = open(header, &any).err().unwrap().to_string();
+        assert!(
+            refusal.contains("most columns of the mapping small (version 1), but not the same"),
+            "{refusal}"
+        );
+        let refusal = open(header, &named).err().unwrap().to_string();
+        assert!(refusal.contains("without the column Betrag € that the mapping"), "{refusal}");
+    }
+}
+
+#[test]
+fn rule_that_leaves_out_every_row_is_refused() {
+    for is in ["*", " * "] {
+        let rule = format!("[[leave-out]]\ncolumn = \"Item\"\nis = \"{is}\"\n");
+        let error = Mapping::parse(&format!("{SMALL}{rule}")).unwrap_err();
+        assert!(
+            error.starts_with("leave-out, column Item: found “*”, which leaves out every row;"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn columns_that_a_mapping_names_are_read_out_of_parquet() {
+    let row = serde_json::json!({"Date": "2026-09-01", "Item": "a", "Amount": "5.50"});
+    let file =
+        containers::parquet(&[row.as_object().unwrap().clone()], parquet::basic::Compression::UNCOMPRESSED);
+    let reading = read_by(SMALL, file);
+    assert_eq!((reading.rejected.as_slice(), reading.billed()), (&[][..], number("5.50")));
+}
+
+#[test]
+fn tag_columns_of_like_names_stay_apart() {
+    let file = "Date,Amount,Cost Center,Cost-Center,#\n2026-09-01,5,a,b,c\n";
+    let draft =
+        drafted(file, &[Some(Use::Start), Some(Use::Cost), Some(Use::Tag), Some(Use::Tag), Some(Use::Tag)]);
+    let mapping = draft.mapping().unwrap();
+    let tags: Vec<_> = mapping.tags.iter().map(|(key, column)| (key.as_str(), column.as_str())).collect();
+    assert_eq!(
+        tags,
+        [("column-5", "#"), ("cost-center", "Cost Center"), ("cost-center-2", "Cost-Center (2)")]
+    );
+    let alike = small(
+        &["Date", "Item", "Amount", "A", "B"],
+        "[tags]\n\"Cost_Center\" = \"A\"\ncost-center = \"B\"\n",
+    );
+    let error = Mapping::parse(&alike).unwrap_err();
+    assert_eq!(
+        error,
+        "tags: found Cost_Center and cost-center, which are one tag; expected keys that differ in more than spelling"
+    );
 }

@@ -30,6 +30,13 @@ fn every_shipped_mapping_is_a_format_with_a_label_and_a_guide() {
 }
 
 #[test]
+fn names_of_formats_and_of_shipped_mappings_are_built_in() {
+    for (name, expected) in [("lambda", true), ("aws-cur", true), ("focus", true), ("lambda-weekly", false)] {
+        assert_eq!(mapping::is_built_in(name), expected, "{name}");
+    }
+}
+
+#[test]
 fn a_table_of_lambdas_invoices_is_recognized_and_divided_by_months() {
     let reading = open(&template(), &ReadAs::any()).unwrap();
     assert_eq!((reading.format.as_str(), reading.rejected.len()), ("lambda", 0), "{:?}", reading.rejected);

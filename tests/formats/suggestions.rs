@@ -152,6 +152,13 @@ fn words_of_categories_are_suggested() {
     let words = suggest(&invoice("reseller.csv")).category_words;
     let expected = [("Discount", "Credit"), ("Service", "Usage"), ("Tax", "Tax")];
     assert_eq!(words, expected.map(|(word, category)| (word.to_owned(), category.to_owned())).into());
+    // What nobody knows is asked about, and is no usage before.
+    let other = suggest(&invoice("reseller.csv").replace("\tDiscount", "\tHaircut"));
+    assert_eq!(other.category_words.keys().collect::<Vec<_>>(), ["Service", "Tax"]);
+    assert_eq!(
+        other.questions,
+        ["“Type” has a word of which the category is not known, “Haircut”: choose one."]
+    );
 }
 
 #[test]
@@ -183,7 +190,7 @@ fn a_french_invoice_suggests_net_amounts_with_their_tax() {
     let reading = read_as_suggested(&text, &ACME);
     assert_eq!(reading.rejected, []);
     assert_eq!(reading.billed(), number("15669.60"));
-    assert_eq!(reading.notes, ["The file’s own total, 15669.60, is the sum of its rows."]);
+    assert_eq!(reading.notes, ["The file’s own total, 15669.60, is the sum of its rows with their tax."]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::io::Cursor;
 use std::sync::{Arc, Mutex};
 
 use gpuledger::billing::mapping::{self, Mapping};
-use gpuledger::billing::{self, Charge, ReadAs, Refusal};
+use gpuledger::billing::{self, Charge, ReadAs, Refusal, Rejection};
 
 use super::{Reading, read, read_path};
 use crate::support::workbooks::{Cell, Sheet, parts, texts, workbook, workbook_of_1904, zip};
@@ -123,9 +123,54 @@ fn amounts_that_are_merged_over_rows_count_once() {
         let [rejected] = reading.rejected.as_slice() else { panic!("{:?}", reading.rejected) };
         assert_eq!(
             (rejected.row, rejected.column.as_str(), rejected.found.as_str()),
-            (2, "Betrag", "nothing")
+            (2, "Betrag", "nothing in row 6 of the sheet")
         );
     }
+}
+
+#[test]
+fn quantities_that_are_merged_over_rows_count_once() {
+    for quantity in [Cell::Number("720"), "720".into(), "720,0".into()] {
+        let mut sheet = invoice();
+        sheet.rows[3].1[2] = quantity;
+        sheet.rows[4].1[2] = Cell::Nothing;
+        sheet.merged.push("C5:C6");
+        let reading = read_by(workbook(&[sheet]), &read_as(GERMAN)).unwrap();
+        let hours: Vec<_> = reading.charges.iter().map(|charge| charge.consumed_quantity).collect();
+        assert_eq!(reading.rejected, []);
+        assert_eq!(hours, [Some(number("720")), None, Some(number("0.5"))]);
+    }
+}
+
+#[test]
+fn merged_cells_that_would_fill_memory_or_time_are_refused() {
+    let with_merges = |merges: &str| {
+        let mut parts = parts(&[invoice()], false);
+        let part = parts.iter_mut().find(|(part, _)| part == "xl/worksheets/sheet1.xml").unwrap();
+        let text = String::from_utf8(part.1.clone()).unwrap();
+        let end = text.find("<mergeCell ").unwrap();
+        part.1 = format!("{}{merges}{}", &text[..end], &text[end..]).into_bytes();
+        zip(&parts)
+    };
+    let many = "<mergeCell ref=\"A20:A21\"/>".repeat(300_000);
+    let refusal = refused(with_merges(&many));
+    assert!(
+        refusal.contains("a workbook whose part xl/worksheets/sheet1.xml has more than 262144 merged cells"),
+        "{refusal}"
+    );
+    let few = "<mergeCell ref=\"C6:C20\"/><mergeCell ref=\"C8:C9\"/>";
+    let refusal = read_by(with_merges(few), &read_as(GERMAN)).err().unwrap().to_string();
+    assert!(refusal.contains("a damaged workbook (merged cells that overlap at C8)"), "{refusal}");
+    // A text of a few bytes in the file that would be repeated to a gigabyte.
+    let mut sheet = invoice();
+    sheet.rows.truncate(4);
+    sheet.rows[3].1[1] = Cell::Text("H100 ".repeat(8_000));
+    sheet.rows.extend((6..30_000).map(|number| {
+        (number, vec![Cell::Date("46266"), Cell::Nothing, Cell::Number("1"), "h".into(), Cell::Number("1")])
+    }));
+    sheet.merged = vec!["B5:B30000"];
+    let refusal = read_by(workbook(&[sheet]), &read_as(GERMAN)).err().unwrap().to_string();
+    assert!(refusal.contains("merged cells whose texts repeat to more than"), "{refusal}");
 }
 
 #[test]
@@ -137,7 +182,7 @@ fn a_formula_that_failed_rejects_its_row_with_the_error() {
             let reading = read_by(workbook(&[sheet]), &read_as(GERMAN)).unwrap();
             let [rejected] = reading.rejected.as_slice() else { panic!("{:?}", reading.rejected) };
             assert_eq!((rejected.row, rejected.column.as_str()), (3, name));
-            assert_eq!(rejected.found, format!("“{error}”"));
+            assert_eq!(rejected.found, format!("“{error}” in row 9 of the sheet"));
         }
     }
 }
@@ -175,7 +220,7 @@ fn cells_beside_the_table_are_no_silent_loss() {
     sheet.rows[5].1.push("verified".into());
     let reading = read_by(workbook(&[sheet]), &read_as(GERMAN)).unwrap();
     let [rejected] = reading.rejected.as_slice() else { panic!("{:?}", reading.rejected) };
-    assert_eq!((rejected.row, rejected.found.as_str()), (3, "7 fields"));
+    assert_eq!((rejected.row, rejected.found.as_str()), (3, "7 fields in row 9 of the sheet"));
 }
 
 /// Our own exports of FOCUS, as a workbook of texts.
@@ -202,7 +247,13 @@ fn an_export_as_a_workbook_is_the_export_as_csv() {
         };
         assert_eq!(reading.format, of_csv.format);
         assert_eq!(charges(&reading), charges(&of_csv), "{}", path.display());
-        assert_eq!((reading.rows, reading.rejected), (of_csv.rows, of_csv.rejected), "{}", path.display());
+        // Beside what was found, those of a workbook name the row of the sheet: the header is the first.
+        let in_sheet = |mut rejection: Rejection| {
+            rejection.found = format!("{} in row {} of the sheet", rejection.found, rejection.row + 1);
+            rejection
+        };
+        let rejected: Vec<_> = of_csv.rejected.into_iter().map(in_sheet).collect();
+        assert_eq!((reading.rows, reading.rejected), (of_csv.rows, rejected), "{}", path.display());
         tried += 1;
     }
     assert!(tried > 2, "fixtures are found");

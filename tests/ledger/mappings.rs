@@ -94,6 +94,38 @@ async fn rejected_rows_of_a_mapped_file_can_be_corrected(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn stored_mapping_that_cannot_be_read_stops_no_import_by_others(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    save(&ledger, GERMAN).await;
+    for (name, version) in [("broken", 1), ("rechenzentrum", 2)] {
+        let report = ledger.deliver("rechnung.csv", invoice()).await;
+        assert_eq!(report.format.as_deref(), Some("rechenzentrum@1"), "before {name}");
+        sqlx::query(
+            "insert into mappings (name, version, document, saved_at, saved_by) values ($1, $2, 'name = 5', now(), 'ada')",
+        )
+        .bind(name)
+        .bind(version)
+        .execute(&ledger.db)
+        .await
+        .unwrap();
+    }
+    let october = invoice().replace(".09.2026", ".10.2026");
+    let report = ledger.deliver("oktober.csv", october).await;
+    assert_eq!(report.status.as_str(), "refused", "no older version takes the place of the newest");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn credit_without_a_minus_sign_is_taken_off_and_balanced(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    save(&ledger, include_str!("../fixtures/invoices/reseller.toml")).await;
+    let invoice = std::fs::read_to_string(files::fixture("invoices/reseller.csv")).unwrap();
+    let report = ledger.deliver("reseller.csv", invoice.replace("(1487.52)", "1487.52")).await;
+    assert_eq!((report.status.as_str(), report.rejected), ("loaded", 0));
+    assert_eq!(ledger.billed("acme-ml", "2026-09").await, number("30594.57"));
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn a_file_of_a_built_in_mapping_is_read_again_by_it(db: PgPool) {
     let ledger = TestLedger::new(db);
     let invoice = std::fs::read_to_string(files::fixture("invoices/lambda-template.csv")).unwrap();

@@ -177,10 +177,43 @@ async fn a_built_in_mapping_is_listed_exported_and_saved_under_another_name_only
     assert!(text.starts_with("# Lambda's invoices"), "{text}");
     let same = finance.submit("/mappings", "/mappings/text", &[("text", &text)]).await;
     assert_eq!(same.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(same.body.contains("The mapping lambda is built in. Enter another name."), "{}", same.body);
+    assert!(
+        same.body.contains("lambda is the name of a format that is built in. Enter another name."),
+        "{}",
+        same.body
+    );
+    let of_format = text.replace("name = \"lambda\"", "name = \"aws-cur\"");
+    let answer = finance.submit("/mappings", "/mappings/text", &[("text", &of_format)]).await;
+    assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
     let ours = text.replace("name = \"lambda\"", "name = \"ours\"");
     let answer = finance.submit("/mappings", "/mappings/text", &[("text", &ours)]).await;
     assert_eq!(answer.location(), "/mappings/ours");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn word_of_unknown_category_is_chosen_before_its_rows_are_charges(db: PgPool) {
+    let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
+    let page = send(&mut finance, "Date,Type,Cost\n2026-09-01,Usage,5\n2026-09-02,Haircut,4\n").await;
+    let filled = [
+        ("shape", "comma-1"),
+        ("column0", "start"),
+        ("column1", "category"),
+        ("column2", "cost"),
+        ("provider", "Acme"),
+        ("account", "default"),
+        ("currency", "USD"),
+        ("word:Usage", "Usage"),
+    ];
+    for (chosen, rejected) in [("", "1 rejected"), ("Credit", "0 rejected")] {
+        let fields: Vec<_> = filled.into_iter().chain([("word:Haircut", chosen)]).collect();
+        let shown = finance.get(&asked(&page, &fields)).await.body;
+        let outcome = html::text(&shown, "#outcome");
+        assert!(outcome.contains(rejected), "{chosen}: {outcome}");
+        assert_eq!(
+            outcome.contains("without a minus sign was taken off the cost: 4 USD"),
+            !chosen.is_empty()
+        );
+    }
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

@@ -5,6 +5,7 @@
 //! | all that are XML | 512 MB |
 //! | `sharedStrings.xml`, which stays in memory | 64 MB |
 //! | styles, the list of sheets, relations | 8 MB each |
+//! | merged cells of a sheet, which stay in memory, too | [`MAX_MERGES`] |
 //!
 //! Whoever parses them gets a zip that is made here, of those parts alone and with one table of contents: another reader of zips may
 //! find another table in the same file. What the table states is believed after each part was unpacked once.
@@ -21,6 +22,8 @@ use crate::billing::unreadable::refuse;
 const MAX_ALL: u64 = 512 << 20;
 const MAX_STRINGS: u64 = 64 << 20;
 const MAX_OTHER: u64 = 8 << 20;
+/// Merged cells of a sheet. Nobody merges as many by hand, and a list that is sorted into groups of two has fewer.
+const MAX_MERGES: usize = 1 << 18;
 /// Bytes of the shortest text in the table of texts: `<si/>`.
 const SHORTEST_TEXT: usize = 5;
 const CHUNK: usize = 64 << 10;
@@ -126,7 +129,7 @@ fn check_content(file: &Shared<Box<dyn ReadSeek>>, entry: &Entry) -> Result<(), 
     let mut content = Unzip::new(file.again(), entry)?;
     let mut bytes = vec![0; CHUNK];
     // The table of texts says how many it has, and the parser makes room for them.
-    let mut texts = Vec::new();
+    let (mut texts, mut merges) = (Vec::new(), Merges::default());
     let is_strings = entry.name.to_ascii_lowercase().ends_with("sharedstrings.xml");
     loop {
         let count = content.read(&mut bytes).map_err(read)?;
@@ -140,6 +143,12 @@ fn check_content(file: &Shared<Box<dyn ReadSeek>>, entry: &Entry) -> Result<(), 
         if is_strings {
             texts.extend_from_slice(&bytes[..count]);
         }
+        merges.count(&bytes[..count]);
+        if merges.number > MAX_MERGES {
+            let part = shown(&entry.name);
+            let found = format!("a workbook whose part {part} has more than {MAX_MERGES} merged cells");
+            return Err(Refusal::new(found, "a workbook without them, or its sheet as CSV UTF-8"));
+        }
     }
     let most = texts.len() / SHORTEST_TEXT + 1;
     if counts(&texts).any(|count| count > most) {
@@ -149,6 +158,27 @@ fn check_content(file: &Shared<Box<dyn ReadSeek>>, entry: &Entry) -> Result<(), 
         ));
     }
     Ok(())
+}
+
+/// How many merged cells a part has, piece by piece: the parser takes all of them into memory before anybody can count.
+#[derive(Default)]
+struct Merges {
+    number: usize,
+    /// The end of the piece before, in which a name may have begun.
+    end: Vec<u8>,
+}
+
+impl Merges {
+    fn count(&mut self, piece: &[u8]) {
+        // As `<mergeCell ref="A1:A2"/>`, whatever prefix it has; not the list, `<mergeCells>`.
+        const NAME: &[u8] = b"mergeCell";
+        let joined = [&self.end[..], piece].concat();
+        let is_one =
+            |at: &usize| joined.get(at + NAME.len()).is_some_and(|next| !next.is_ascii_alphanumeric());
+        self.number += memchr::memmem::find_iter(&joined, NAME).filter(is_one).count();
+        // What ends with the name and no byte behind it was not counted yet.
+        self.end = joined[joined.len().saturating_sub(NAME.len())..].to_vec();
+    }
 }
 
 /// How many texts a table of texts says that it has, wherever it does.

@@ -1,29 +1,16 @@
 //! Which columns Crusoe's billing export has, and which of them may be missing.
 
-use crate::billing::header::{Columns, Header, absent, feeds_by, names_of, unknown};
+use crate::billing::header::Known;
 
-/// What the reader does not know and what it misses.
-pub(super) fn columns(header: &Header) -> Columns {
-    let notes = [
+/// What is said of every file.
+pub(super) const KNOWN: Known = Known {
+    names: COLUMNS,
+    optional: OPTIONAL,
+    notes: &[
         "without list prices: list and contracted cost are the billed cost",
         "without reservations, taxes and credits: those are on Crusoe's invoice alone",
-    ];
-    Columns {
-        unknown: unknown(header, COLUMNS),
-        absent: absent(header, OPTIONAL),
-        notes: notes.map(str::to_owned).into(),
-        ..Columns::default()
-    }
-}
-
-/// Which column of FOCUS a column becomes. `key` as [`Header::find`] wants it.
-pub(super) fn feeds(key: &str) -> Option<&'static str> {
-    feeds_by(COLUMNS.iter(), key)
-}
-
-pub(super) fn names() -> Vec<&'static str> {
-    names_of(COLUMNS)
-}
+    ],
+};
 
 /// Columns that feed a charge and may be missing.
 const OPTIONAL: &[&str] = &["resource_name", "region", "unit_price", "total_price"];

@@ -14,7 +14,7 @@ pub use identity::Identity;
 use super::charge::Charge;
 use super::container::{self, Content};
 use super::date_order::{self, DateOrder, Slashed};
-use super::header::{Columns, Header, key_of};
+use super::header::{Columns, Header};
 use super::reread::Shared;
 use super::row::{Outcome, Problem, ReadRow, Remarks, Row};
 use super::rows::{self, Broken, Layout, Opened, Rows};
@@ -147,8 +147,7 @@ impl Export {
         let Opened { mut rows, header, escaped, layout } = opened;
         let format = recognize::format(&header, read_as)?;
         let columns = recognize::columns(&*format, &header);
-        let billed = format.billed_columns().into_iter().flatten();
-        rows.never_repeat(billed.filter_map(|name| header.find(&key_of(name).0)).collect());
+        rows.never_repeat(format.counted_once(&header));
         let header = rows.expect(&header, &*format).unwrap_or(header);
         header.forget_asked();
         let mut reader = format.reader(&header);
@@ -229,6 +228,11 @@ impl Export {
     /// Offset of the last row in the unpacked stream; `None` where its bytes are not side by side there.
     pub fn position(&self) -> Option<u64> {
         self.rows.position()
+    }
+
+    /// Whether the last row states its amounts without the minus sign that its charges have.
+    pub fn is_unsigned_credit(&self) -> bool {
+        self.reader.is_unsigned_credit()
     }
 
     /// What the last row holds in a column of the header, without quotes; empty where the row is too short. Fields too
@@ -338,7 +342,10 @@ impl Export {
             Err(problem) => Step::Rejected(Rejection {
                 row: self.row,
                 column: problem.column.map(|column| self.header.name(column).to_owned()).unwrap_or_default(),
-                found: problem.found,
+                found: match self.rows.sheet_row() {
+                    Some(number) => format!("{} in row {number} of the sheet", problem.found),
+                    None => problem.found,
+                },
                 expected: problem.expected.into_owned(),
                 is_repeated: false,
             }),

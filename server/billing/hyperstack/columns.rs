@@ -1,6 +1,17 @@
 //! Which members answers of Hyperstack have, and what each becomes.
 
-use crate::billing::header::{Columns, Header, absent, feeds_by, names_of, unknown};
+use crate::billing::header::Known;
+
+/// What is said of every file.
+pub(super) const KNOWN: Known = Known {
+    names: COLUMNS,
+    optional: OPTIONAL,
+    notes: &[
+        "without account: two accounts of Hyperstack are one here, and importing one replaces the other's months unless it is added",
+        "without hours and models of GPUs: no GPU-hours are counted",
+        "without list prices: list and contracted cost are the billed cost",
+    ],
+};
 
 /// Members of a resource by their path, and which column of FOCUS each becomes; nothing of those that become none.
 const COLUMNS: &[(&str, &str)] = &[
@@ -25,27 +36,3 @@ const COLUMNS: &[(&str, &str)] = &[
 
 /// Members that feed a charge and may be missing.
 const OPTIONAL: &[&str] = &["attributes.id", "attributes.infrahub_id", "attributes.resource_name"];
-
-pub(super) fn names() -> Vec<&'static str> {
-    names_of(COLUMNS)
-}
-
-/// What the reader does not know and what it misses.
-pub(super) fn columns(header: &Header) -> Columns {
-    let notes = [
-        "without account: two accounts of Hyperstack are one here, and importing one replaces the other's months unless it is added",
-        "without hours and models of GPUs: no GPU-hours are counted",
-        "without list prices: list and contracted cost are the billed cost",
-    ];
-    Columns {
-        unknown: unknown(header, COLUMNS),
-        absent: absent(header, OPTIONAL),
-        notes: notes.map(str::to_owned).into(),
-        ..Columns::default()
-    }
-}
-
-/// Which column of FOCUS a member becomes. `key` as [`Header::find`] wants it.
-pub(super) fn feeds(key: &str) -> Option<&'static str> {
-    feeds_by(COLUMNS.iter(), key)
-}

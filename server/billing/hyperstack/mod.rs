@@ -121,7 +121,7 @@ impl Format for HyperstackCosts {
     }
 
     fn names(&self) -> Vec<&'static str> {
-        columns::names()
+        columns::KNOWN.names()
     }
 
     fn billed_columns(&self) -> Vec<Vec<&str>> {
@@ -129,11 +129,11 @@ impl Format for HyperstackCosts {
     }
 
     fn columns(&self, header: &Header) -> Columns {
-        columns::columns(header)
+        columns::KNOWN.columns(header)
     }
 
     fn feeds(&self, key: &str) -> Option<&'static str> {
-        columns::feeds(key)
+        columns::KNOWN.feeds(key)
     }
 
     fn reader(&self, header: &Header) -> Box<dyn ReadRow + Send> {

@@ -1,11 +1,12 @@
 //! The document of a mapping: what is saved, exported and edited.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
 use crate::billing::ChargeCategory;
 use crate::billing::header::{Header, key_of};
+use crate::billing::normalized_key;
 use crate::enum_words::words;
 
 /// How a file is read that no format knows.
@@ -96,7 +97,8 @@ pub struct Period {
     /// How long a charge lasts where nothing says when it ends.
     #[serde(default)]
     pub length: Length,
-    /// Which of the numbers of `03/04/2026` is the month.
+    /// Which of the numbers of `03/04/2026` is the month, where no date of the file proves it; of `03.04.2026`, the second where
+    /// nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dates: Option<DateForm>,
     /// Whether a charge that lasts over the end of a month is divided by days, and each part billed in its own month.
@@ -104,7 +106,7 @@ pub struct Period {
     pub spread: bool,
 }
 
-/// What the date in the column of the end is.
+/// What the date in the column of the end is, or the last one of a range.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LastDay {
@@ -126,7 +128,7 @@ pub enum Length {
     Month,
 }
 
-/// The order of dates with slashes.
+/// The order of dates with slashes or dots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DateForm {
@@ -219,7 +221,7 @@ pub struct Fields {
     pub invoice: Option<Field>,
 }
 
-/// Which words of a column are another category than usage.
+/// What the words of a column say of the category of a row. A word that is neither stated nor one of FOCUS rejects its row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct CategoryWords {
@@ -288,7 +290,32 @@ impl Mapping {
                 return Err("provider and account: found nothing; expected a name or a column".to_owned());
             }
         }
+        self.check_tags()?;
+        self.check_rules()
+    }
+
+    /// Whether no two tags are one, as rules and reports compare them.
+    fn check_tags(&self) -> Result<(), String> {
+        let mut known = HashMap::new();
+        for key in self.tags.keys() {
+            if let Some(other) = known.insert(normalized_key(key), key) {
+                return Err(format!(
+                    "tags: found {other} and {key}, which are one tag; expected keys that differ in more than spelling"
+                ));
+            }
+        }
         Ok(())
+    }
+
+    fn check_rules(&self) -> Result<(), String> {
+        match self.leave_out.iter().find(|rows| rows.is.trim() == "*") {
+            None => Ok(()),
+            Some(rows) => Err(format!(
+                "leave-out, column {}: found “*”, which leaves out every row; expected the text that the cells of these rows hold, or begin with, \
+                 such as Total*",
+                rows.column
+            )),
+        }
     }
 
     /// Whether a file has the columns that are named.
@@ -341,13 +368,55 @@ impl Mapping {
     pub fn is_for(&self, names: &[String]) -> bool {
         // Rejected rows that were corrected have columns of ours beside their own.
         let own = |name: &&String| !name.starts_with("gpuledger/");
-        let keys = |names: &[String]| names.iter().filter(own).map(|name| key_of(name).0).collect::<Vec<_>>();
-        keys(&self.file.columns) == keys(names)
+        let keys = |names: &[String]| names.iter().filter(own).map(|name| key(name)).collect::<Vec<_>>();
+        let columns = keys(&self.file.columns);
+        columns == keys(names) || columns == keys(&distinct(names))
     }
 }
 
-/// Where a column is, as the file writes its name or in other spelling.
+/// What tells the name of a column from others, however it is spelled: letters and digits, and the signs of currencies.
+fn key(name: &str) -> (String, String) {
+    (key_of(name).0, signs(name))
+}
+
+/// `Betrag €` and `Betrag $` are two columns.
+fn signs(name: &str) -> String {
+    let is_sign = |c: &char| {
+        matches!(c, '$' | '¢' | '£' | '¤' | '¥' | '\u{20a0}'..='\u{20cf}' | '＄' | '￠' | '￡' | '￥' | '￦')
+    };
+    name.chars().filter(is_sign).collect()
+}
+
+/// The names of columns as a mapping states them: of several that are alike, the second has ` (2)` behind it.
+pub(super) fn distinct(names: &[String]) -> Vec<String> {
+    let mut taken: HashSet<String> = names.iter().map(|name| name.trim().to_owned()).collect();
+    let mut met: HashMap<(String, String, bool), u32> = HashMap::new();
+    let name = |name: &String| {
+        let (letters, signs) = key(name);
+        let number = met.entry((letters, signs, key_of(name).1)).or_default();
+        *number += 1;
+        if *number == 1 {
+            return name.clone();
+        }
+        loop {
+            let numbered = format!("{} ({number})", name.trim()).trim().to_owned();
+            if taken.insert(numbered.clone()) {
+                return numbered;
+            }
+            *number += 1;
+        }
+    };
+    names.iter().map(name).collect()
+}
+
+/// Where a column is: as the file writes its name, as [`distinct`] does, or in other spelling.
 pub(super) fn find(header: &Header, name: &str) -> Option<usize> {
-    let written = header.names().iter().position(|column| column.trim() == name.trim());
-    written.or_else(|| header.find(&key_of(name).0))
+    let name = name.trim();
+    let place = |names: &[String]| names.iter().position(|column| column.trim() == name);
+    let numbered = || name.ends_with(')').then(|| place(&distinct(header.names()))).flatten();
+    let other = || header.find(&key_of(name).0).filter(|at| signs(header.name(*at)) == signs(name));
+    let with_sign = || header.names().iter().position(|column| key(column) == key(name));
+    let found = place(header.names()).or_else(numbered).or_else(other).or_else(with_sign)?;
+    header.ask(found);
+    Some(found)
 }

@@ -165,9 +165,22 @@ impl Draft {
         Err(lacks)
     }
 
+    /// The columns that are tags, by keys that tell them apart: two of like names, as `Team` and `Team €`, are two tags.
+    fn tags(&self) -> BTreeMap<String, String> {
+        let mut tags = BTreeMap::new();
+        let columns = self.names.iter().zip(&self.uses).enumerate();
+        for (at, (name, _)) in columns.filter(|(_, (_, used))| **used == Some(Use::Tag)) {
+            let key = Some(tag_key(name)).filter(|key| !key.is_empty());
+            let key = key.unwrap_or_else(|| format!("column-{}", at + 1));
+            let numbered = (2..).map(|number| format!("{key}-{number}"));
+            let free = std::iter::once(key.clone()).chain(numbered).find(|key| !tags.contains_key(key));
+            tags.extend(free.map(|key| (key, name.clone())));
+        }
+        tags
+    }
+
     fn filled(&self, start: String, cost: String, [provider, account, currency]: [Field; 3]) -> Mapping {
         let column = |of: Use| self.column(of).map(str::to_owned);
-        let tags = self.names.iter().zip(&self.uses).filter(|(_, used)| **used == Some(Use::Tag));
         let category = column(Use::Category);
         Mapping {
             name: self.name.trim().to_owned(),
@@ -205,7 +218,7 @@ impl Draft {
                 unit: self.field(Use::Unit),
                 invoice: self.field(Use::Invoice),
             },
-            tags: tags.map(|(name, _)| (tag_key(name), name.clone())).collect(),
+            tags: self.tags(),
             category: category.map(|column| CategoryWords { column, words: self.category_words.clone() }),
             leave_out: self.leave_out.clone(),
         }
@@ -250,6 +263,16 @@ mod tests {
         let lacks = draft.mapping().unwrap_err();
         let about: Vec<_> = lacks.iter().filter_map(|lack| lack.about).collect();
         assert_eq!(about, [Use::Tax, Use::Start, Use::Cost, Use::Currency]);
+    }
+
+    #[test]
+    fn tags_of_columns_with_like_names_stay_apart() {
+        let mut draft = draft();
+        draft.names = ["Date", "Team", "Net", "Team €"].map(str::to_owned).to_vec();
+        draft.uses[1] = Some(Use::Tag);
+        let tags = draft.mapping().unwrap().tags;
+        let expected = [("team", "Team"), ("team-2", "Team €")];
+        assert_eq!(tags, expected.map(|(key, name)| (key.to_owned(), name.to_owned())).into());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::reader::Reader;
 use crate::billing::header::{Columns, Header, key_of};
 use crate::billing::row::ReadRow;
 use crate::billing::rows::Layout;
-use crate::billing::{Accumulation, Format, Guide, Mandatory};
+use crate::billing::{Accumulation, FORMATS, Format, Guide, Mandatory};
 
 /// The format that reads files as this version of a mapping says.
 pub fn read_by(mapping: Mapping, version: i32) -> Arc<dyn Format> {
@@ -27,6 +27,11 @@ pub(super) fn built_in(mapping: Mapping, label: &str, guides: &'static [Guide]) 
         guides,
         mapping: Arc::new(mapping),
     })
+}
+
+/// Whether a format that is built in has this name: an import by a mapping of the same name would say two things.
+pub fn is_built_in(name: &str) -> bool {
+    FORMATS.iter().any(|format| format.name() == name)
 }
 
 struct Mapped {
@@ -91,6 +96,12 @@ impl Format for Mapped {
     fn billed_columns(&self) -> Vec<Vec<&str>> {
         let fields = &self.mapping.fields;
         std::iter::once(&fields.cost).chain(&fields.tax).map(|name| vec![name.as_str()]).collect()
+    }
+
+    fn counted_once(&self, header: &Header) -> Vec<usize> {
+        let fields = &self.mapping.fields;
+        let counted = std::iter::once(&fields.cost).chain(&fields.tax).chain(&fields.quantity);
+        counted.filter_map(|name| document::find(header, name)).collect()
     }
 
     fn has_decimal_commas(&self) -> bool {

@@ -1,9 +1,12 @@
 //! Rows that are no charges, and what a file's own totals say.
 
+use std::collections::BTreeMap;
+
 use super::document::{Decimals, LeaveOut, Mapping};
 use super::suggest::totals::is_tax;
 use super::{document, numbers};
 use crate::billing::header::Header;
+use crate::billing::listed;
 use crate::billing::row::Row;
 use crate::money::Decimal;
 
@@ -58,67 +61,132 @@ pub(super) enum LeftOut {
     Other,
 }
 
-/// What the rows cost so far, beside what the file says that they do.
+/// What the rows cost so far, beside what the file says that they do. Cost and tax, and each currency, by themselves.
 #[derive(Default)]
 pub(super) struct Totals {
-    sum: Decimal,
+    by_currency: BTreeMap<String, Sums>,
+    /// The last total that names no currency, where the rows before it have several: what it says, and these.
+    unnamed: Option<(String, Vec<String>)>,
     rows: u64,
-    /// The last total of the file, and the sum of the rows before it.
-    stated: Option<(Decimal, Decimal)>,
     last: Decimal,
-    /// Of lines of tax that are left out, how many have an amount.
-    taxes: u64,
-    tax: Decimal,
     /// Rows in succession that cost more than the one before.
     rising: u64,
 }
 
+/// What sums in one currency.
+#[derive(Default)]
+struct Sums {
+    before: Costs,
+    /// The last total of the file in each column, and the sums of the rows before it.
+    cost_total: Option<(Decimal, Costs)>,
+    tax_total: Option<(Decimal, Costs)>,
+    /// Of lines of tax that are left out, how many have an amount, and their sum.
+    taxes: u64,
+    tax: Decimal,
+    /// Credits without a minus sign, and what they take off.
+    credits: u64,
+    credit: Decimal,
+}
+
+/// The sums of both columns.
+#[derive(Clone, Copy, Default)]
+struct Costs {
+    cost: Decimal,
+    tax: Decimal,
+}
+
 impl Totals {
-    pub fn add(&mut self, cost: Decimal) {
+    pub fn add(&mut self, currency: &str, cost: Decimal, tax: Decimal) {
         self.rising = if self.rows > 0 && cost > self.last { self.rising + 1 } else { 0 };
         self.last = cost;
-        self.sum += cost;
         self.rows += 1;
+        let before = &mut self.sums(currency).before;
+        before.cost += cost;
+        before.tax += tax;
     }
 
-    /// Notes a row of totals. Of one that cannot be read, nothing.
-    pub fn state(&mut self, cell: &str, decimals: Decimals, currency: &str) {
-        if let Ok(Some(total)) = numbers::amount(cell, decimals, currency) {
-            self.stated = Some((total, self.sum));
+    /// Notes a credit that has no minus sign, and takes this off.
+    pub fn take_off(&mut self, currency: &str, amount: Decimal) {
+        let sums = self.sums(currency);
+        sums.credits += 1;
+        sums.credit += amount;
+    }
+
+    /// Notes a row of totals: its cells of cost and tax. Of those that cannot be read, nothing.
+    pub fn state(&mut self, [cost, tax]: [&str; 2], decimals: Decimals, currency: &str) {
+        for (cell, is_tax) in [(cost, false), (tax, true)] {
+            let read = self.read(cell, decimals, currency);
+            if let [(currency, total)] = read.as_slice() {
+                let sums = self.sums(currency);
+                let stated = Some((*total, sums.before));
+                if is_tax { sums.tax_total = stated } else { sums.cost_total = stated }
+            } else if !read.is_empty() {
+                let several = read.into_iter().map(|(currency, _)| currency).collect();
+                self.unnamed = Some((cell.trim().to_owned(), several));
+            }
         }
     }
 
     /// Notes a line of tax that is left out. Of one without an amount, nothing.
     pub fn leave_out_tax(&mut self, cell: &str, decimals: Decimals, currency: &str) {
-        if let Ok(Some(tax)) = numbers::amount(cell, decimals, currency)
-            && !tax.is_zero()
-            && let Ok(sum) = self.tax.checked_add(tax)
-        {
-            self.tax = sum;
-            self.taxes += 1;
+        let read = self.read(cell, decimals, currency);
+        let Some((of_first, tax)) = read.first().filter(|(_, tax)| !tax.is_zero()) else { return };
+        // What could be of several currencies is added to none of them.
+        let currency = if read.len() == 1 { of_first } else { "" };
+        let sums = self.sums(currency);
+        if let Ok(sum) = sums.tax.checked_add(*tax) {
+            sums.tax = sum;
+            sums.taxes += 1;
         }
+    }
+
+    fn sums(&mut self, currency: &str) -> &mut Sums {
+        self.by_currency.entry(currency.to_owned()).or_default()
+    }
+
+    /// What a cell says in the currency of its row; where it names none, in each of the rows so far that the cell agrees with.
+    fn read(&self, cell: &str, decimals: Decimals, currency: &str) -> Vec<(String, Decimal)> {
+        let known: Vec<&str> = match currency {
+            "" if self.by_currency.is_empty() => vec![""],
+            "" => self.by_currency.keys().map(String::as_str).take(MOST_CURRENCIES).collect(),
+            named => vec![named],
+        };
+        let read = |currency: &str| numbers::amount(cell, decimals, currency).ok().flatten();
+        known.into_iter().filter_map(|currency| Some((currency.to_owned(), read(currency)?))).collect()
     }
 
     /// What is to be said of them, behind the last row.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        if let Some((stated, sum)) = self.stated {
-            notes.push(if stated == sum {
-                format!("The file’s own total, {stated}, is the sum of its rows.")
-            } else {
-                format!(
-                    "The file’s own total is {stated}, its rows sum to {sum}: {} {}. Look for rows that are left out or \
-                     count twice.",
-                    (stated - sum).abs(),
-                    if stated > sum { "less" } else { "more" },
-                )
-            });
+        let are_several = self.by_currency.len() > 1;
+        let said =
+            |sums: &&Sums| sums.cost_total.or(sums.tax_total).is_some() || sums.taxes + sums.credits > 0;
+        for (currency, sums) in self.by_currency.iter().filter(|(_, sums)| said(sums)).take(MOST_CURRENCIES) {
+            let of =
+                if are_several && !currency.is_empty() { format!(" in {currency}") } else { String::new() };
+            notes.extend(sums.cost_total.map(|(total, sums)| cost_note(&of, total, sums)));
+            notes.extend(sums.tax_total.map(|(total, sums)| tax_note(&of, total, sums)));
+            if sums.taxes > 0 {
+                let (lines, tax) = (if sums.taxes == 1 { "line" } else { "lines" }, sums.tax);
+                notes.push(format!(
+                    "{} {lines} of tax{of} left out: {tax} is not counted. To count it, give it a date in the file, or a column.",
+                    sums.taxes
+                ));
+            }
+            if sums.credits > 0 {
+                let (credits, were) = if sums.credits == 1 { ("credit", "was") } else { ("credits", "were") };
+                notes.push(format!(
+                    "{} {credits} without a minus sign {were} taken off the cost: {} {currency}. If they are no credits, state another \
+                     category for their words.",
+                    sums.credits, sums.credit
+                ));
+            }
         }
-        if self.taxes > 0 {
-            let (lines, tax) = (if self.taxes == 1 { "line" } else { "lines" }, self.tax);
+        if let Some((total, several)) = &self.unnamed {
+            let several = listed(several.iter().map(String::as_str), 5);
             notes.push(format!(
-                "{} {lines} of tax left out: {tax} is not counted. To count it, give it a date in the file, or a column.",
-                self.taxes
+                "The file’s own total, {total}, names no currency, and its rows have several ({several}): it is compared with none of \
+                 their sums."
             ));
         }
         if self.rising + 1 == self.rows && self.rows >= FEW {
@@ -131,6 +199,68 @@ impl Totals {
     }
 }
 
+/// A total in the column of the cost, which may have the tax of a column of its own in it.
+fn cost_note(of: &str, total: Decimal, sums: Costs) -> String {
+    let (shown, with_tax) = (shown(total), sums.cost + sums.tax);
+    if is_sum(total, sums.cost) {
+        format!("The file’s own total{of}, {shown}, is the sum of its rows.")
+    } else if sums.tax.is_zero() {
+        let off = off(total, sums.cost);
+        format!("The file’s own total{of} is {shown}, its rows sum to {}: {off} {LOOK}", sums.cost)
+    } else if is_sum(total, with_tax) {
+        format!("The file’s own total{of}, {shown}, is the sum of its rows with their tax.")
+    } else {
+        let cost = sums.cost;
+        format!(
+            "The file’s own total{of} is {shown}, its rows sum to {cost} without tax and {with_tax} with it. {LOOK}"
+        )
+    }
+}
+
+fn tax_note(of: &str, total: Decimal, sums: Costs) -> String {
+    let shown = shown(total);
+    if is_sum(total, sums.tax) {
+        return format!("The file’s own total of tax{of}, {shown}, is the sum of its rows.");
+    }
+    let off = off(total, sums.tax);
+    format!(
+        "The file’s own total of tax{of} is {shown}, the tax of its rows sums to {}: {off} {LOOK}",
+        sums.tax
+    )
+}
+
+const LOOK: &str = "Look for rows that are left out or count twice.";
+
+fn off(total: Decimal, sum: Decimal) -> String {
+    format!("{} {}.", (total - sum).abs(), if total > sum { "less" } else { "more" })
+}
+
+/// Whether a total is the sum, as exactly as it is printed: rows may have more digits, and are rounded once, as a sum. What each
+/// row is off by is no excuse.
+fn is_sum(total: Decimal, sum: Decimal) -> bool {
+    let half = Decimal::new(5, places(total).saturating_add(1));
+    (total - sum).abs() <= half
+}
+
+/// Without the digits that are no more than noise.
+fn shown(total: Decimal) -> Decimal {
+    if total.scale() > places(total) { total.round(places(total)).normalize() } else { total }
+}
+
+/// The decimals of a total that mean something: those that are printed, but at least cents, since a spreadsheet drops zeros at the
+/// end. Floats have 15 digits, of which the last few are noise where many were added.
+fn places(total: Decimal) -> u8 {
+    const EXACT: usize = 12;
+    let text = total.abs().to_string();
+    let whole = text.split('.').next().unwrap_or_default().trim_start_matches('0').len();
+    let exact = EXACT.saturating_sub(whole) as u8;
+    exact.clamp(CENTS, total.scale().max(CENTS))
+}
+
+const CENTS: u8 = 2;
+
+/// Currencies of a file of which there is something to say: one of more has names of another kind in their column.
+const MOST_CURRENCIES: usize = 20;
 /// Fewer rows may cost more each by chance.
 const FEW: u64 = 8;
 
@@ -141,10 +271,10 @@ mod tests {
     fn notes(costs: &[&str], total: Option<&str>) -> Vec<String> {
         let mut totals = Totals::default();
         for cost in costs {
-            totals.add(cost.parse().unwrap());
+            totals.add("EUR", cost.parse().unwrap(), Decimal::ZERO);
         }
         if let Some(total) = total {
-            totals.state(total, Decimals::Comma, "EUR");
+            totals.state([total, ""], Decimals::Comma, "EUR");
         }
         totals.notes()
     }
@@ -161,6 +291,23 @@ mod tests {
             "{wrong:?}"
         );
         assert_eq!(notes(&["1"], None), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_total_is_as_exact_as_it_is_printed() {
+        for (total, places) in [
+            ("1234.5", 2),
+            ("1234", 2),
+            ("0.123456", 6),
+            ("123456789012.345", 2),
+            ("10000.0000000001", 7),
+            ("0.30000000000000004", 12),
+            ("1234.6600000000001", 8),
+            ("-98765432.10000001", 4),
+            ("12345678901234567.89", 2),
+        ] {
+            assert_eq!(super::places(total.parse().unwrap()), places, "{total}");
+        }
     }
 
     #[test]

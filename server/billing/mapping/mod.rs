@@ -8,7 +8,7 @@
 //! | `[numbers]` | whether a point or a comma stands before decimals |
 //! | `[fields]` | what each field of a charge is: a column, or a text for all rows |
 //! | `[tags]` | columns that are tags, by the key of the tag |
-//! | `[category]` | words of a column that are a purchase, tax, credit or adjustment; all else is usage |
+//! | `[category]` | the category of FOCUS by the words of a column; a row without a word is usage |
 //! | `[[leave-out]]` | rows that are no charges; of totals, the amounts are compared with the sum of the rows |
 
 mod dates;
@@ -31,7 +31,7 @@ pub use document::{
     Period, Separator, States,
 };
 pub use draft::{Draft, Lack};
-pub use format::read_by;
+pub use format::{is_built_in, read_by};
 pub use preview::{MonthOfPreview, Preview, PreviewedCharge, preview};
 pub(super) use reader::is_left_out;
 pub use sample::{Said, Sample, sample};

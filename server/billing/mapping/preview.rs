@@ -1,17 +1,19 @@
 //! What a file becomes by a mapping, before anything is imported.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::document::Mapping;
+use super::document::{self, Mapping};
 use super::format::read_by;
 use crate::accelerator::Catalog;
-use crate::billing::{Charge, ReadAs, ReadSeek, Refusal, Rejection, Step, open_with_sink};
+use crate::billing::{Charge, Export, Header, ReadAs, ReadSeek, Refusal, Rejection, Step, open_with_sink};
 use crate::money::{Decimal, TooManyDigits};
 use crate::period::BillingMonth;
 
 /// Rows that are read, so that a page answers at once.
 const MOST_ROWS: u64 = 20_000;
+/// Words of the column of categories that are collected: a column of more has other texts.
+const MOST_WORDS: usize = 200;
 /// Charges and rejected rows that are shown.
 const SHOWN: usize = 20;
 
@@ -29,6 +31,8 @@ pub struct Preview {
     pub rejections: Vec<Rejection>,
     /// By month and currency.
     pub months: BTreeMap<(BillingMonth, String), MonthOfPreview>,
+    /// The words of the column of categories.
+    pub words: BTreeSet<String>,
     pub notes: Vec<String>,
 }
 
@@ -59,7 +63,10 @@ pub fn preview(file: Box<dyn ReadSeek>, mapping: &Mapping, catalog: &Catalog) ->
     let mut export = open_with_sink("the file", file, &read_as, std::io::sink())?;
     let mut preview = Preview::default();
     let mut charge = Charge::default();
+    let header = Header::new(export.columns().names.clone());
+    let of_category = mapping.category.as_ref().and_then(|it| document::find(&header, &it.column));
     while let Some(step) = export.next(&mut charge)? {
+        preview.add_word(&export, of_category);
         match step {
             Step::Skipped(_) => preview.skipped += 1,
             Step::Rejected(rejection) => {
@@ -87,6 +94,16 @@ pub fn preview(file: Box<dyn ReadSeek>, mapping: &Mapping, catalog: &Catalog) ->
 }
 
 impl Preview {
+    fn add_word(&mut self, export: &Export, column: Option<usize>) {
+        let Some(column) = column.filter(|_| self.words.len() < MOST_WORDS) else { return };
+        let cell = export.cell(column);
+        let word = String::from_utf8_lossy(&cell);
+        let word = word.trim();
+        if !word.is_empty() && !self.words.contains(word) {
+            self.words.insert(word.replace('\0', "\u{fffd}"));
+        }
+    }
+
     fn add(&mut self, row: u64, charge: &Charge, catalog: &Catalog) -> Result<(), TooManyDigits> {
         self.charges += 1;
         let found = catalog.recognize(&charge.key);

@@ -1,11 +1,12 @@
 //! Rows to charges, as a mapping says.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use chrono::{Days, Months, TimeDelta};
+use chrono::{DateTime, Days, Months, TimeDelta, Utc};
 
-use super::dates::{self, Form, When};
-use super::document::{self, DateForm, Field, LastDay, Length, Mapping};
+use super::dates::{self, Form, Orders, When};
+use super::document::{self, DateForm, Field, Length, Mapping};
 use super::leave_out::{LeftOut, Rules, Totals};
 use super::numbers::{self, NoAmount};
 use super::parts::{self, Kind, Part};
@@ -16,6 +17,7 @@ use crate::billing::charge::{Charge, ChargeCategory, PricingCategory, is_negatio
 use crate::billing::currency::CurrencyColumn;
 use crate::billing::date_order::{DateColumns, DateOrder};
 use crate::billing::header::Header;
+use crate::billing::listed;
 use crate::billing::row::{Column, Outcome, Problem, ReadRow, Row};
 use crate::money::Decimal;
 use crate::period::{BillingMonth, ChargePeriod};
@@ -40,8 +42,18 @@ pub(super) struct Reader {
     key_columns: Vec<usize>,
     /// How the first row writes its period; the others must do the same.
     forms: [Option<Form>; 2],
+    /// Ranges that end as their dates say, and not as the mapping does.
+    ends_by_dates: u64,
     /// The charges of the row that were not handed out yet, the last one first.
     parts: Vec<Part>,
+    /// The category of each word that the mapping states one for, in lower case.
+    categories: BTreeMap<String, ChargeCategory>,
+    /// That of the row that was read last.
+    category: ChargeCategory,
+    /// Whether credits are printed without a minus sign, as the first one is.
+    are_credits_unsigned: Option<bool>,
+    /// Whether the row that was read last is such a credit.
+    is_unsigned_credit: bool,
     /// What the charge is whose key is read next.
     kind: Kind,
 }
@@ -157,7 +169,12 @@ impl Reader {
             last_needed,
             key_columns,
             forms: [None; 2],
+            ends_by_dates: 0,
             parts: Vec::new(),
+            categories: categories(&mapping),
+            category: ChargeCategory::default(),
+            are_credits_unsigned: None,
+            is_unsigned_credit: false,
             kind: Kind::Cost,
             at,
             mapping,
@@ -186,7 +203,8 @@ impl Reader {
 
     fn when(&mut self, row: &Row<'_>, column: Column, which: usize) -> Result<When, Problem> {
         let text = text(row, column)?;
-        let Some(when) = dates::read(&text, row.date_order()) else {
+        let orders = Orders { slashes: row.date_order(), dots: self.mapping.period.dates };
+        let Some(when) = dates::read(&text, orders) else {
             return Err(row.problem(column, dates::A_DATE));
         };
         let first = *self.forms[which].get_or_insert(when.form);
@@ -203,14 +221,9 @@ impl Reader {
         let (start, column) = (when.start, self.at.end.filter(|column| !row.is_null(Some(*column))));
         let end = if column.is_some() {
             let end = self.when(row, column, 1)?;
-            let is_midnight = end.start.time() == chrono::NaiveTime::MIN;
-            let includes_day = self.mapping.period.end_is == LastDay::Included && is_midnight;
-            let stated = || {
-                if includes_day { end.start.checked_add_days(Days::new(1)) } else { Some(end.start) }
-            };
-            end.end.or_else(stated)
+            self.end(end).or_else(|| dates::behind(end.start, self.mapping.period.end_is))
         } else {
-            when.end.or_else(|| match self.mapping.period.length {
+            self.end(when).or_else(|| match self.mapping.period.length {
                 Length::Hour => start.checked_add_signed(TimeDelta::hours(1)),
                 Length::Day => start.checked_add_days(Days::new(1)),
                 Length::Week => start.checked_add_days(Days::new(7)),
@@ -223,13 +236,26 @@ impl Reader {
         }
     }
 
+    /// Where a month or a range ends.
+    fn end(&mut self, when: When) -> Option<DateTime<Utc>> {
+        let end = when.behind(self.mapping.period.end_is)?;
+        self.ends_by_dates += u64::from(end.is_by_dates);
+        Some(end.time)
+    }
+
     /// The charges that a row is, in order.
     fn charges(&mut self, row: &Row<'_>) -> Result<Vec<Part>, Problem> {
         let currency = self.currency(row)?;
-        let cost = self.amount(row, self.at.cost, &currency)?;
-        let tax = self.amount(row, self.at.tax, &currency)?;
+        let (mut cost, mut tax) =
+            (self.amount(row, self.at.cost, &currency)?, self.amount(row, self.at.tax, &currency)?);
         if cost.or(tax).is_none() {
             return Err(row.problem(self.at.cost, numbers::an_amount(self.mapping.numbers.decimal)));
+        }
+        self.category = self.category(row)?;
+        self.is_unsigned_credit =
+            self.category == ChargeCategory::Credit && self.is_unsigned(row, cost, tax)?;
+        if self.is_unsigned_credit {
+            (cost, tax) = (cost.map(|cost| -cost), tax.map(|tax| -tax));
         }
         let period = self.period(row)?;
         let quantity = self.quantity(row)?;
@@ -237,19 +263,52 @@ impl Reader {
         let whole = |kind, cost, quantity| Part { kind, period, month, cost, quantity };
         let cost_part = cost.map(|cost| whole(Kind::Cost, cost, quantity));
         let tax_part = tax.filter(|tax| !tax.is_zero()).map(|tax| whole(Kind::Tax, tax, None));
-        self.totals.add(cost.unwrap_or_default() + tax.unwrap_or_default());
         let wholes = cost_part.into_iter().chain(tax_part);
-        if !self.mapping.period.spread {
-            return Ok(wholes.collect());
-        }
         let mut parts = Vec::new();
         for whole in wholes {
+            if !self.mapping.period.spread {
+                parts.push(whole);
+                continue;
+            }
             let spread = parts::spread(whole).ok_or_else(|| {
                 row.problem(self.at.end.or(self.at.start), format!("at most {} months", parts::MOST_MONTHS))
             })?;
             parts.extend(spread);
         }
+        let (cost, tax) = (cost.unwrap_or_default(), tax.unwrap_or_default());
+        self.totals.add(&currency, cost, tax);
+        if self.is_unsigned_credit {
+            self.totals.take_off(&currency, -(cost + tax));
+        }
         Ok(parts)
+    }
+
+    /// Whether a credit is printed without the minus sign that its amounts mean. All credits of a file have one or none: where some do,
+    /// the others may take a credit back.
+    fn is_unsigned(
+        &mut self,
+        row: &Row<'_>,
+        cost: Option<Decimal>,
+        tax: Option<Decimal>,
+    ) -> Result<bool, Problem> {
+        let stated = |amount: Option<Decimal>| amount.filter(|amount| !amount.is_zero());
+        let is_negative = |amount: Decimal| amount.is_negative();
+        let (cost, tax) = (stated(cost).map(is_negative), stated(tax).map(is_negative));
+        let Some(has_minus) = cost.or(tax) else { return Ok(false) };
+        if tax.is_some_and(|has_one| has_one != has_minus) {
+            return Err(row.problem(self.at.tax, "tax with the same sign as the credit"));
+        }
+        let are_unsigned = *self.are_credits_unsigned.get_or_insert(!has_minus);
+        if are_unsigned == has_minus {
+            let column = if cost.is_some() { self.at.cost } else { self.at.tax };
+            let expected =
+                if are_unsigned { "a credit without a minus sign" } else { "a credit with a minus sign" };
+            return Err(row.problem(
+                column,
+                format!("{expected}, as those before it; if this is no credit, state another category for its word"),
+            ));
+        }
+        Ok(are_unsigned)
     }
 
     fn quantity(&self, row: &Row<'_>) -> Result<Option<Decimal>, Problem> {
@@ -260,13 +319,27 @@ impl Reader {
         row.narrow(self.at.quantity, quantity)
     }
 
-    fn category(&self, row: &Row<'_>) -> ChargeCategory {
-        let Some(category) = self.mapping.category.as_ref().filter(|_| self.at.category.is_some()) else {
-            return ChargeCategory::Usage;
-        };
+    /// What the mapping states of the word of a row, or what that is in FOCUS; usage where the row has none.
+    fn category(&self, row: &Row<'_>) -> Result<ChargeCategory, Problem> {
         let cell = String::from_utf8_lossy(row.word(self.at.category)).trim().to_lowercase();
-        let word = category.words.iter().find(|(word, _)| word.trim().to_lowercase() == cell);
-        word.and_then(|(_, category)| ChargeCategory::parse(category)).unwrap_or_default()
+        if cell.is_empty() {
+            return Ok(ChargeCategory::Usage);
+        }
+        let stated = self.categories.get(&cell).copied();
+        stated.or_else(|| ChargeCategory::parse(&cell)).ok_or_else(|| {
+            let words = self.mapping.category.iter().flat_map(|category| category.words.keys());
+            let words = listed(words.map(String::as_str), 10);
+            row.problem(
+                self.at.category,
+                if words.is_empty() {
+                    "a category of FOCUS, or a word that the mapping states a category for".to_owned()
+                } else {
+                    format!(
+                        "one of the words that the mapping states a category for: {words}, or a category of FOCUS"
+                    )
+                },
+            )
+        })
     }
 
     /// Fills a charge with the next part of the row; false where there is none.
@@ -285,12 +358,21 @@ impl Reader {
             charge.key_cells.extend_from_slice(b"tax\n");
         } else {
             charge.consumed_quantity = part.quantity;
-            let is_usage = self.category(row) == ChargeCategory::Usage;
+            let is_usage = self.category == ChargeCategory::Usage;
             charge.is_metered =
                 is_usage && part.quantity.is_some_and(|quantity| !is_negation(part.cost, quantity));
         }
         Ok(true)
     }
+}
+
+/// The category of each word that a mapping states one for, in lower case.
+fn categories(mapping: &Mapping) -> BTreeMap<String, ChargeCategory> {
+    let words = mapping.category.iter().flat_map(|category| &category.words);
+    let category = |(word, category): (&String, &String)| {
+        Some((word.trim().to_lowercase(), ChargeCategory::parse(category)?))
+    };
+    words.filter_map(category).collect()
 }
 
 /// What a cell holds.
@@ -322,7 +404,16 @@ impl ReadRow for Reader {
     }
 
     fn notes(&self) -> Vec<String> {
-        self.totals.notes()
+        let mut notes = self.totals.notes();
+        if self.ends_by_dates > 0 {
+            let (periods, were) =
+                if self.ends_by_dates == 1 { ("period", "was") } else { ("periods", "were") };
+            notes.push(format!(
+                "{} {periods} from the first of a month to the first of another {were} read as whole months, without the last date.",
+                self.ends_by_dates
+            ));
+        }
+        notes
     }
 
     fn read(&mut self, row: Row<'_>, charge: &mut Charge) -> Result<Outcome, Problem> {
@@ -331,7 +422,10 @@ impl ReadRow for Reader {
             let currency = self.currency(&row).unwrap_or_default();
             let (cell, decimals) = (text(&row, self.at.cost)?, self.mapping.numbers.decimal);
             match left_out {
-                LeftOut::Total => self.totals.state(&cell, decimals, &currency),
+                LeftOut::Total => {
+                    let tax = text(&row, self.at.tax)?;
+                    self.totals.state([&cell, &tax], decimals, &currency);
+                }
                 // A column of taxes has the tax of the rows.
                 LeftOut::Tax if self.at.tax.is_none() => {
                     self.totals.leave_out_tax(&cell, decimals, &currency);
@@ -345,12 +439,16 @@ impl ReadRow for Reader {
         if self.hand_out(&row, charge)? { Ok(Outcome::Charge) } else { Ok(Outcome::Skipped(NO_COST)) }
     }
 
+    fn is_unsigned_credit(&self) -> bool {
+        self.is_unsigned_credit
+    }
+
     fn further(&mut self, row: Row<'_>, charge: &mut Charge) -> Result<bool, Problem> {
         self.hand_out(&row, charge)
     }
 
     fn key(&mut self, row: Row<'_>, charge: &mut Charge) -> Result<(), Problem> {
-        let currency = self.currency(&row)?;
+        let (currency, category) = (self.currency(&row)?, self.category(&row)?);
         let Self { at, kind, .. } = self;
         let key = &mut charge.key;
         key.currency = currency;
@@ -389,7 +487,7 @@ impl ReadRow for Reader {
         text.clear();
         at.unit.text(&row, &mut text)?;
         key.unit.push_str(units::in_english(&text));
-        key.category = self.category(&row);
+        key.category = category;
         if key.category == ChargeCategory::Usage {
             key.pricing = PricingCategory::Standard;
         }

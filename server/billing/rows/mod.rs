@@ -236,7 +236,7 @@ impl Rows {
         }
     }
 
-    /// Says in which columns a cell that is merged over several rows counts once: those of amounts.
+    /// Says in which columns a cell that is merged over several rows counts once: those of amounts and hours.
     pub fn never_repeat(&mut self, columns: Vec<usize>) {
         if let Self::Workbook(rows) = self {
             rows.never_repeat(columns);
@@ -300,6 +300,14 @@ impl Rows {
             Self::Csv(rows) => Some(rows.position()),
             Self::Json(rows) => Some(rows.position()),
             Self::Parquet(_) | Self::Workbook(_) => None,
+        }
+    }
+
+    /// The number that a spreadsheet shows beside the current row, where it is one of a sheet: titles and blank rows count.
+    pub fn sheet_row(&self) -> Option<u32> {
+        match self {
+            Self::Csv(_) | Self::Json(_) | Self::Parquet(_) => None,
+            Self::Workbook(rows) => rows.number(),
         }
     }
 

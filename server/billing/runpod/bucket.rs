@@ -1,5 +1,8 @@
 //! How long the buckets of version 1 are. Its records state where one begins, and the query how long it is: an hour, a day, a
-//! week, a month or a year. The beginnings of all records tell it, mostly.
+//! week, a month or a year. The beginnings of all records tell it, mostly. Nothing is recorded of a day on which nothing was used, and
+//! days are what the query answers where nothing is said: so weeks have to be proved.
+
+use std::collections::BTreeSet;
 
 use chrono::{DateTime, Datelike as _, Months, TimeDelta, Timelike as _, Utc};
 
@@ -63,10 +66,17 @@ impl Bucket {
 /// Buckets that are longer than an hour, the longest first.
 const LONGER: [Bucket; 4] = [Bucket::Year, Bucket::Month, Bucket::Week, Bucket::Day];
 
+/// Weeks in succession of which each has a record: fewer may be days that lie a week apart.
+const FEWEST_WEEKS: usize = 3;
+/// No history is longer, which bounds what is remembered of it.
+const MOST_WEEKS: usize = 5_000;
+
 /// The beginnings of buckets, as far as their length follows from them.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Beginnings {
     first: Option<DateTime<Utc>>,
+    /// Of those that lie weeks from the first, how many.
+    weeks: BTreeSet<i64>,
     /// Whether there are others than the first.
     are_several: bool,
     /// Of [`LONGER`] ones, whether a beginning is none of theirs.
@@ -80,13 +90,25 @@ impl Beginnings {
         for (is_shorter, bucket) in self.are_shorter.iter_mut().zip(LONGER) {
             *is_shorter |= !bucket.may_begin(time, first);
         }
+        if Bucket::Week.may_begin(time, first) && self.weeks.len() <= MOST_WEEKS {
+            self.weeks.insert((time - first).num_weeks());
+        }
     }
 
     /// The longest bucket that all of them are beginnings of. One alone says less: a day where it is midnight, else an hour.
     pub fn bucket(&self) -> Bucket {
         let fitting = LONGER.into_iter().zip(self.are_shorter).filter(|(_, is_shorter)| !is_shorter);
-        let mut fitting = fitting.filter(|(bucket, _)| self.are_several || *bucket == Bucket::Day);
-        fitting.next().map_or(Bucket::Hour, |(bucket, _)| bucket)
+        let mut fitting = fitting.map(|(bucket, _)| bucket).filter(|bucket| match bucket {
+            Bucket::Week => self.are_weeks(),
+            bucket => self.are_several || *bucket == Bucket::Day,
+        });
+        fitting.next().unwrap_or(Bucket::Hour)
+    }
+
+    /// Whether no week is missing between the first and the last, of several.
+    fn are_weeks(&self) -> bool {
+        let weeks = self.weeks.first().zip(self.weeks.last()).map_or(0, |(first, last)| last - first + 1);
+        (FEWEST_WEEKS..=MOST_WEEKS).contains(&self.weeks.len()) && weeks == self.weeks.len() as i64
     }
 
     /// Whether there are several, so that one can be measured by others.
@@ -112,6 +134,10 @@ mod tests {
             (&["2026-09-03T00:00", "2026-09-04T05:00"], Bucket::Hour),
             (&["2026-09-03T00:00", "2026-09-05T00:00", "2026-09-04T00:00"], Bucket::Day),
             (&["2026-09-28T00:00", "2026-10-05T00:00", "2026-09-21T00:00"], Bucket::Week),
+            // Days on which little was used may lie weeks apart.
+            (&["2026-09-07T00:00", "2026-09-14T00:00"], Bucket::Day),
+            (&["2026-09-03T00:00", "2026-09-17T00:00", "2026-09-17T00:00"], Bucket::Day),
+            (&["2026-09-07T00:00", "2026-09-14T00:00", "2026-09-28T00:00"], Bucket::Day),
             (&["2026-09-01T00:00", "2026-12-01T00:00"], Bucket::Month),
             (&["2026-09-01T00:00", "2026-09-02T00:00"], Bucket::Day),
             (&["2026-01-01T00:00", "2025-01-01T00:00"], Bucket::Year),

@@ -260,7 +260,7 @@ impl ReadRow for Reader {
     }
 
     fn hand_over(&mut self) -> Option<Box<dyn Any + Send>> {
-        Some(Box::new(self.beginnings))
+        Some(Box::new(self.beginnings.clone()))
     }
 
     fn take_over(&mut self, learned: Box<dyn Any + Send>) {

@@ -106,7 +106,7 @@ impl Format for VastCharges {
     }
 
     fn names(&self) -> Vec<&'static str> {
-        columns::names()
+        columns::KNOWN.names()
     }
 
     fn billed_columns(&self) -> Vec<Vec<&str>> {
@@ -114,11 +114,11 @@ impl Format for VastCharges {
     }
 
     fn columns(&self, header: &Header) -> Columns {
-        columns::columns(header)
+        columns::KNOWN.columns(header)
     }
 
     fn feeds(&self, key: &str) -> Option<&'static str> {
-        columns::feeds(key)
+        columns::KNOWN.feeds(key)
     }
 
     fn reader(&self, header: &Header) -> Box<dyn ReadRow + Send> {

@@ -20,6 +20,8 @@ pub(super) struct CostColumns(Arc<Columns>);
 struct Columns {
     /// Each under several names, in letters and digits only: the first of these that a file has.
     names: Vec<Vec<String>>,
+    /// The same as a mapping states them; none of other formats.
+    stated: Vec<String>,
     /// How lines and amounts are written, where people said so: brackets may stand for a minus.
     of_mapping: Option<(Layout, bool)>,
     /// Where the rows of a workbook are.
@@ -206,13 +208,16 @@ impl CostColumns {
     /// Those of the format of an export.
     pub fn of(export: &Export) -> Self {
         let format = export.format();
-        let names = format
-            .billed_columns()
+        let billed = format.billed_columns();
+        let stated =
+            billed.iter().filter(|_| format.is_mapping()).flatten().map(ToString::to_string).collect();
+        let names = billed
             .into_iter()
-            .map(|names| names.into_iter().map(|name| letters(name.as_bytes())).collect());
+            .map(|names| names.into_iter().map(|name| letters(name.as_bytes())).collect())
+            .collect();
         let of_mapping = format.is_mapping().then(|| (export.layout(), format.has_decimal_commas()));
         let layout = export.layout();
-        Self(Arc::new(Columns { names: names.collect(), of_mapping, layout, list: format.list() }))
+        Self(Arc::new(Columns { names, stated, of_mapping, layout, list: format.list() }))
     }
 
     /// The rows of an object that has them in a list.
@@ -230,10 +235,14 @@ impl CostColumns {
 
     /// Where they are among names.
     pub fn places(&self, names: &[&[u8]]) -> Vec<usize> {
-        let names: Vec<String> = names.iter().map(|name| letters(name)).collect();
+        let by_letters: Vec<String> = names.iter().map(|name| letters(name)).collect();
         let place =
-            |keys: &Vec<String>| keys.iter().find_map(|key| names.iter().position(|name| name == key));
-        self.0.names.iter().filter_map(place).collect()
+            |keys: &Vec<String>| keys.iter().find_map(|key| by_letters.iter().position(|name| name == key));
+        let of_column = |(at, keys): (usize, &Vec<String>)| {
+            let stated = self.0.stated.get(at).and_then(|stated| place_of(stated, names));
+            stated.or_else(|| place(keys))
+        };
+        self.0.names.iter().enumerate().filter_map(of_column).collect()
     }
 
     /// That they were found, of a format that states them.
@@ -265,6 +274,25 @@ impl CostColumns {
     fn is_name(&self, cell: &str) -> bool {
         !self.places(&[cell.as_bytes()]).is_empty()
     }
+}
+
+/// Where a column is that a mapping names: as the file writes it, or the second of those that are written alike where ` (2)` stands
+/// behind the name.
+fn place_of(stated: &str, names: &[&[u8]]) -> Option<usize> {
+    let written = names.iter().position(|name| name.trim_ascii() == stated.trim().as_bytes());
+    let numbered = || {
+        let (name, number) = stated.trim().strip_suffix(')')?.rsplit_once('(')?;
+        let alike = |other: &[u8]| without_marks(&String::from_utf8_lossy(other)) == without_marks(name);
+        let mut alike = names.iter().enumerate().filter(|(_, other)| alike(other));
+        alike.nth(number.parse::<usize>().ok()?.checked_sub(1)?).map(|(at, _)| at)
+    };
+    written.or_else(numbered)
+}
+
+/// A name in lower case, of which only letters, digits and the signs of currencies matter.
+fn without_marks(name: &str) -> String {
+    let matters = |c: &char| c.is_alphanumeric() || !c.is_ascii() && !c.is_whitespace() || *c == '$';
+    name.chars().filter(matters).flat_map(char::to_lowercase).collect()
 }
 
 /// The name of a column, of which only letters and digits matter. A translated one has Azure's own in parentheses behind it.
@@ -359,6 +387,22 @@ mod tests {
             ("", false, "0"),
         ] {
             assert_eq!(entered(cell, has_decimal_commas).unwrap(), expected.parse().unwrap(), "{cell}");
+        }
+    }
+
+    #[test]
+    fn columns_are_found_as_a_mapping_states_them() {
+        for (stated, names, expected) in [
+            ("Net (USD)", &["Tax (USD)", "Net (USD)"][..], Some(1)),
+            ("Amount", &["Amount", "Amount"], Some(0)),
+            ("Amount (2)", &["Amount", "Amount"], Some(1)),
+            ("AMOUNT (2)", &["Amount", "Unit", "AMOUNT "], Some(2)),
+            ("Betrag € (2)", &["Betrag $", "Betrag €", "Betrag €"], Some(2)),
+            ("(2)", &["Date", "", ""], Some(2)),
+            ("Cost", &["Amount"], None),
+        ] {
+            let names: Vec<&[u8]> = names.iter().map(|name| name.as_bytes()).collect();
+            assert_eq!(place_of(stated, &names), expected, "{stated}");
         }
     }
 

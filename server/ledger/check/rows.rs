@@ -99,6 +99,11 @@ impl Again {
         self.export.next(&mut self.charge).map_err(|refusal| io::Error::other(refusal.message()))
     }
 
+    /// What the file states of the row that was read, with the sign that its reader gave it.
+    fn signed(&self, in_file: Decimal, is_charge: bool) -> Decimal {
+        if is_charge && self.export.is_unsigned_credit() { -in_file } else { in_file }
+    }
+
     /// What rates make of the charge that was read, where it lacks its cost. Of rows that were imported alone, since tiers count them.
     fn price(&mut self, is_charge: bool) -> Decimal {
         if !is_charge || !self.charge.lacks_cost {
@@ -225,7 +230,8 @@ pub(super) fn compare(
             Some(Stored { charge_key_id: None, .. }) => {}
             Some(_) => {
                 let in_ledger = sum(of_row.iter().map(|charge| self::stated(again.half, charge)))?;
-                let in_file = sum([cost.amount()?, again.price(is_charge)].into_iter())?;
+                let stated = again.signed(cost.amount()?, is_charge);
+                let in_file = sum([stated, again.price(is_charge)].into_iter())?;
                 compared.add(in_file, in_ledger)?;
                 if in_file != in_ledger {
                     compared.cost_differs += 1;

@@ -59,9 +59,10 @@ impl Filled {
     pub fn draft(&self, sample: &Sample) -> Draft {
         let uses = (0..sample.names.len()).map(|at| Use::parse(self.text(&format!("column{at}"))));
         let texts = TEXTS.iter().map(|(of, ..)| (*of, self.text(of.as_str()).to_owned()));
+        // A word that nothing was chosen for is stated by nobody, and its rows are rejected.
         let words = self.0.iter().filter_map(|(name, category)| {
             let word = name.strip_prefix("word:")?;
-            (category != "Usage").then(|| (word.to_owned(), category.clone()))
+            (!category.is_empty()).then(|| (word.to_owned(), category.clone()))
         });
         Draft {
             name: self.name(),

@@ -14,7 +14,7 @@ use super::form::Fields;
 use super::format::Format;
 use super::layout::Layout;
 use super::{csv, filters, paths, respond};
-use crate::billing::mapping::{Field, Mapping, Shipped, shipped};
+use crate::billing::mapping::{Field, Mapping, Shipped, is_built_in, shipped};
 use crate::ledger::{self, SavedMapping};
 use crate::web::imports::receive;
 
@@ -78,18 +78,14 @@ pub async fn save_text(_: paths::MappingText, writing: Writing, Form(form): Form
     Ok(respond::flash(paths::Mapping { mapping: mapping.name }, &said))
 }
 
-/// A mapping with a name that no other has which is built in.
+/// A mapping with a name that no format has which is built in.
 fn own(text: &str) -> std::result::Result<Mapping, String> {
     let mapping = Mapping::parse(text)?;
     if is_built_in(&mapping.name) { Err(built_in_name(&mapping.name)) } else { Ok(mapping) }
 }
 
-fn is_built_in(name: &str) -> bool {
-    shipped().iter().any(|it| it.mapping.name == name)
-}
-
 fn built_in_name(name: &str) -> String {
-    format!("The mapping {name} is built in. Enter another name.")
+    format!("{name} is the name of a format that is built in. Enter another name.")
 }
 
 /// Whose bills a mapping reads, as a page shows it.

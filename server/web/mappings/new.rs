@@ -177,7 +177,7 @@ impl Page {
             None => Draft { name: filled.name(), ..filled::suggested(&sample, &suggestion) },
         };
         let outcome = Outcome::of(&draft, &file.path, &known.catalog)?;
-        let words = words(&sample, &draft);
+        let words = words(&sample, &draft, &outcome);
         let from = from.map(|saved| saved.mapping.name.clone());
         let is_taken = known.mappings.iter().any(|it| it.mapping.name == draft.name && !is_near(it, &sample));
         let name_problem = if super::is_built_in(&draft.name) {
@@ -254,8 +254,11 @@ impl Page {
     }
 
     fn categories(&self, word: &str) -> Vec<(&'static str, &'static str, bool)> {
-        let chosen = self.draft.category_words.get(word).map_or("Usage", String::as_str);
-        ChargeCategory::ALL.map(|it| (it.as_str(), it.as_str(), it.as_str() == chosen)).to_vec()
+        let stated = self.draft.category_words.get(word).map(String::as_str);
+        // Words of FOCUS need not be stated.
+        let chosen = stated.or_else(|| ChargeCategory::parse(word).map(ChargeCategory::as_str)).unwrap_or("");
+        let categories = ChargeCategory::ALL.map(|it| (it.as_str(), it.as_str(), it.as_str() == chosen));
+        std::iter::once(("", "choose one", chosen.is_empty())).chain(categories).collect()
     }
 
     /// The rules by which rows are left out, and an empty one.
@@ -363,13 +366,15 @@ fn what(charge: &Charge) -> String {
     said.join(" · ")
 }
 
-/// The words of the column of categories.
-fn words(sample: &Sample, draft: &Draft) -> BTreeSet<String> {
+/// The words of the column of categories: of the file as far as it was read, and those that are stated and that it lacks this time.
+fn words(sample: &Sample, draft: &Draft, outcome: &Outcome) -> BTreeSet<String> {
     let Some(at) = draft.uses.iter().position(|it| *it == Some(Use::Category)) else {
         return BTreeSet::new();
     };
     let cells = sample.rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.trim());
-    cells.filter(|cell| !cell.is_empty()).map(str::to_owned).take(MOST_WORDS * 10).collect()
+    let cells = cells.filter(|cell| !cell.is_empty()).map(str::to_owned).take(MOST_WORDS * 10);
+    let read = if let Outcome::Read(preview) = outcome { Some(&preview.words) } else { None };
+    cells.chain(read.into_iter().flatten().cloned()).chain(draft.category_words.keys().cloned()).collect()
 }
 
 fn read(path: &Path, said: &Said) -> Result<Sample, Refusal> {

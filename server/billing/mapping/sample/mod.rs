@@ -6,7 +6,7 @@ use std::io;
 
 pub use self::guess::Said;
 use self::guess::Shape;
-use super::document::Separator;
+use super::document::{self, Separator};
 use crate::billing::header::Header;
 use crate::billing::recognize;
 use crate::billing::rows::{self, Opened, Record, Rows};
@@ -33,6 +33,7 @@ pub struct Sample {
     pub sheet: Option<String>,
     /// Whether it is another one than that which is read where nothing is said: the first with a table.
     pub is_other_sheet: bool,
+    /// As a mapping states them: of several that are alike, the second has ` (2)` behind it.
     pub names: Vec<String>,
     /// The first rows behind the header as read, at most [`ROWS`], without quotes; each as long as `names`.
     pub rows: Vec<Vec<String>>,
@@ -65,7 +66,7 @@ pub fn sample(open: &dyn Fn() -> Result<Content, Refusal>, said: &Said) -> Resul
         is_other_sheet: shape.is_other_sheet,
         above: shape.above,
         sheets: shape.sheets,
-        names: header.names().to_vec(),
+        names: document::distinct(header.names()),
         rows: read,
     })
 }

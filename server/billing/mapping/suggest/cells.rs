@@ -1,7 +1,7 @@
 //! What a single cell could be, before anybody has said how a file writes amounts, dates and currencies.
 
 use crate::billing::date_order::DateOrder;
-use crate::billing::mapping::dates::{self, When};
+use crate::billing::mapping::dates::{self, Orders, When};
 use crate::billing::mapping::document::Decimals;
 use crate::billing::mapping::numbers::{self, NoAmount};
 use crate::money::{Currency, Decimal};
@@ -29,7 +29,8 @@ pub(super) fn readings(cell: &str) -> [Option<Decimal>; 2] {
 
 /// What a cell says of time, in one order of dates with slashes or the other.
 pub(super) fn time(cell: &str) -> Option<When> {
-    [DateOrder::DayFirst, DateOrder::MonthFirst].into_iter().find_map(|order| dates::read(cell, order))
+    let orders = [DateOrder::DayFirst, DateOrder::MonthFirst].map(Orders::of_slashes);
+    orders.into_iter().find_map(|orders| dates::read(cell, orders))
 }
 
 /// Whether a cell is data, and so no name of a column.

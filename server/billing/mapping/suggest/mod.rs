@@ -48,7 +48,7 @@ pub struct Suggestion {
     pub currency: Option<String>,
     /// The same in all rows, where no column is the unit: as the name of the quantity says.
     pub unit: Option<String>,
-    /// The category of FOCUS by each word of the column of categories.
+    /// The category of FOCUS by each word of the column of categories that is known.
     pub category_words: BTreeMap<String, String>,
     /// Rows that look like totals, and the tax between them.
     pub leave_out: Vec<LeaveOut>,
@@ -86,6 +86,7 @@ pub fn suggest(sample: &Sample) -> Suggestion {
         times.questions,
         costs.questions,
         two_decimals.into_iter().chain(several_currencies).chain(texts::no_quantity(&table, &uses)).collect(),
+        column(Use::Category).and_then(texts::open_words).into_iter().collect(),
         totals.questions,
         rest,
     ]

@@ -8,7 +8,7 @@ use super::cells;
 use super::names;
 use super::table::Column;
 use crate::billing::date_order::DateOrder;
-use crate::billing::mapping::dates::{self, Form, When};
+use crate::billing::mapping::dates::{self, Form, Orders, When};
 use crate::billing::mapping::document::{LastDay, Length};
 
 /// Days of a period that is longer than bills are.
@@ -28,20 +28,21 @@ impl Periods {
     pub fn read(columns: &[&Column<'_>], order: DateOrder) -> Self {
         let rows = columns.first().map_or(0, |column| column.cells.len());
         let period = |row: usize| {
-            let when = dates::read(columns.first()?.cells[row], order)?;
-            let end = columns.get(1).and_then(|column| dates::read(column.cells[row], order));
+            let orders = Orders::of_slashes(order);
+            let when = dates::read(columns.first()?.cells[row], orders)?;
+            let end = columns.get(1).and_then(|column| dates::read(column.cells[row], orders));
             Some(Stated { when, end: end.map(|end| end.end.unwrap_or(end.start)) })
         };
         Self((0..rows).filter_map(period).collect())
     }
 
-    /// What the column of ends means, as most rows have it: an end that is the start of another row, or that makes a whole week
-    /// or month, is the day behind the last; one that is a day before such is the last.
+    /// What the column of ends means, or the last date of a range, as most rows have it: an end that is the start of another row, or
+    /// that makes a whole week or month, is the day behind the last; one that is a day before such is the last.
     pub fn end_is(&self) -> LastDay {
         let starts: Vec<DateTime<Utc>> = self.0.iter().map(|period| period.when.start).collect();
         let (mut included, mut excluded) = (0, 0);
-        for Stated { when, end } in &self.0 {
-            let Some(end) = *end else { continue };
+        for stated in &self.0 {
+            let (when, Some(end)) = (&stated.when, stated.last()) else { continue };
             let Some(next) = end.checked_add_days(Days::new(1)) else { continue };
             let is_midnight = |time: DateTime<Utc>| time.time() == NaiveTime::MIN;
             let is_month = |end: DateTime<Utc>| when.start.day() == 1 && end.day() == 1 && end > when.start;
@@ -97,14 +98,17 @@ impl Periods {
 }
 
 impl Stated {
+    /// The end as the row writes it.
+    fn last(&self) -> Option<DateTime<Utc>> {
+        self.end.or(self.when.end.filter(|_| self.when.form == Form::Range))
+    }
+
     /// The period that a row states: a date alone does where it is that of a week.
     pub fn stated(&self, end_is: LastDay, length: Length) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
         let start = self.when.start;
         let end = match (self.end, self.when.end) {
-            (Some(end), _) if end_is == LastDay::Included && end.time() == NaiveTime::MIN => {
-                end.checked_add_days(Days::new(1))
-            }
-            (Some(end), _) | (None, Some(end)) => Some(end),
+            (Some(end), _) => dates::behind(end, end_is),
+            (None, Some(_)) => self.when.behind(end_is).map(|end| end.time),
             (None, None) if length == Length::Week => start.checked_add_days(Days::new(7)),
             (None, None) => None,
         };

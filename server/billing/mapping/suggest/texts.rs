@@ -95,13 +95,26 @@ fn is_category(column: &Column<'_>) -> bool {
 
 const MOST_WORDS: usize = 20;
 
-/// The category of each word of a column.
+/// The category of each word of a column that is known.
 pub(super) fn category_words(column: &Column<'_>) -> BTreeMap<String, String> {
-    let word = |cell: &str| {
-        let category = known_category(cell).unwrap_or_default();
-        (cell.to_owned(), category.as_str().to_owned())
-    };
-    column.filled().map(word).collect()
+    let word = |cell: &str| Some((cell.to_owned(), known_category(cell)?.as_str().to_owned()));
+    column.filled().filter_map(word).collect()
+}
+
+/// What to ask about the others, whose rows are rejected until somebody says what they are.
+pub(super) fn open_words(column: &Column<'_>) -> Option<String> {
+    let words: BTreeSet<&str> = column.filled().filter(|cell| known_category(cell).is_none()).collect();
+    let (first, column) = (words.first()?, column.quoted());
+    Some(match words.len() {
+        1 => format!(
+            "{column} has a word of which the category is not known, {}: choose one.",
+            cells::quoted(first)
+        ),
+        many => format!(
+            "{column} has {many} words of which the category is not known, such as {}: choose one for each.",
+            cells::quoted(first)
+        ),
+    })
 }
 
 /// The category that a word is; `None` where it says nothing known. Refunds and corrections are adjustments.

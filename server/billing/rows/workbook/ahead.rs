@@ -22,6 +22,8 @@ pub(super) struct Batch {
     bounds: Vec<(u32, u32)>,
     /// Where in `bounds` each row ends.
     ends: Vec<usize>,
+    /// The number of each row in its sheet, from 1.
+    numbers: Vec<u32>,
 }
 
 impl Batch {
@@ -30,13 +32,16 @@ impl Batch {
     }
 
     fn bytes(&self) -> usize {
-        self.text.len() + size_of_val(&self.bounds[..]) + size_of_val(&self.ends[..])
+        let numbers = size_of_val(&self.ends[..]) + size_of_val(&self.numbers[..]);
+        self.text.len() + size_of_val(&self.bounds[..]) + numbers
     }
 
     /// Appends a row, with empty cells behind its last where it has fewer than `width`.
-    fn push(&mut self, text: &[u8], bounds: &[(u32, u32)], width: usize) {
+    fn push(&mut self, row: &SheetRows<'_>, width: usize) {
+        let (text, bounds) = (row.text(), row.bounds());
         let start = self.text.len() as u32;
         self.text.extend_from_slice(text);
+        self.numbers.push(row.number());
         self.bounds.extend(bounds.iter().map(|(from, to)| (start + from, start + to)));
         let missing = width.saturating_sub(bounds.len());
         self.bounds.extend(std::iter::repeat_n((start, start), missing));
@@ -51,6 +56,11 @@ impl Batch {
 
     pub fn record(&self, row: Option<usize>) -> Record<'_> {
         Record::of_cells(&self.text, &self.bounds[self.cells(row)])
+    }
+
+    /// The number of a row in its sheet.
+    pub fn number(&self, row: Option<usize>) -> Option<u32> {
+        self.numbers.get(row?).copied()
     }
 
     /// Takes the first byte off each cell of a row for which `is_cut`.
@@ -119,7 +129,7 @@ fn read(
             if rows.number() <= header {
                 continue;
             }
-            batch.push(rows.text(), rows.bounds(), width);
+            batch.push(&rows, width);
             if batch.bytes() >= MAX_BATCH && batches.send(Ok(std::mem::take(&mut batch))).is_err() {
                 return Ok(());
             }

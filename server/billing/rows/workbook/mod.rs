@@ -9,7 +9,7 @@
 //! | formula | what it came to when the workbook was saved |
 //! | formula that failed | `#REF!`, `#N/A`, which is neither an amount nor a date |
 //! | texts and dates, merged over rows | repeated in each of them that has a value of its own |
-//! | numbers and amounts, merged over rows | in the first row alone: to repeat a cost would multiply it |
+//! | numbers, amounts and quantities, merged over rows | in the first row alone: to repeat a cost would multiply it |
 //!
 //! XML is parsed by the `calamine` crate, out of parts whose sizes were checked ([`Parts`]). Its readers borrow from the
 //! workbook, so rows are read on a thread of their own.
@@ -190,6 +190,11 @@ impl WorkbookRows {
 
     pub fn record(&self) -> Record<'_> {
         self.batch.record(self.row)
+    }
+
+    /// The number of the current row in its sheet, from 1.
+    pub fn number(&self) -> Option<u32> {
+        self.batch.number(self.row)
     }
 
     /// Takes the apostrophes away that stand before formulas in the current row.

@@ -13,6 +13,8 @@ use crate::billing::rows::{Broken, MAX_RECORD};
 /// What a sheet has at most.
 const MAX_ROWS: u32 = 1 << 20;
 const MAX_COLUMNS: u32 = 1 << 14;
+/// Bytes that merged cells repeat to in all rows of a sheet: a file of few bytes could be years of work otherwise.
+const MAX_REPEATED: usize = 256 << 20;
 
 pub(super) struct SheetRows<'a> {
     cells: XlsxCellReader<'a, BufReader<Parts>>,
@@ -43,8 +45,10 @@ pub(super) struct Merges {
     last_rows: HashMap<(u32, u32), u32>,
     /// Columns in which none is repeated.
     once: Vec<usize>,
-    /// Those that reach into the rows to come.
+    /// Those that reach into the rows to come, at most one in each column.
     open: Vec<(u32, Cell)>,
+    /// Bytes that were repeated so far.
+    repeated: usize,
 }
 
 impl Merges {
@@ -53,9 +57,30 @@ impl Merges {
         let all = guarded(|| book.merge_cells_by_sheet_id(sheet))?;
         let over_rows =
             all.into_iter().filter(|merge| merge.end.0 > merge.start.0 && merge.start.0 >= header);
-        let last_rows = over_rows.map(|merge| (merge.start, merge.end.0)).collect();
-        Ok(Self { last_rows, once, open: Vec::new() })
+        let mut by_column: Vec<_> =
+            over_rows.map(|merge| (merge.start.1, merge.start.0, merge.end.0)).collect();
+        by_column.sort_unstable();
+        if let Some([_, (column, row, _)]) =
+            by_column.array_windows().find(|[one, next]| one.0 == next.0 && next.1 <= one.2)
+        {
+            return Err(damaged(format!("merged cells that overlap at {}", cell_name(*row, *column))));
+        }
+        let last_rows = by_column.into_iter().map(|(column, row, last)| ((row, column), last)).collect();
+        Ok(Self { last_rows, once, ..Self::default() })
     }
+}
+
+/// As spreadsheets name a cell, of which both numbers are from 0: `C8`.
+fn cell_name(row: u32, mut column: u32) -> String {
+    let mut letters = Vec::new();
+    loop {
+        letters.insert(0, char::from(b'A' + (column % 26) as u8));
+        if column < 26 {
+            break;
+        }
+        column = column / 26 - 1;
+    }
+    format!("{}{}", letters.into_iter().collect::<String>(), row + 1)
 }
 
 impl<'a> SheetRows<'a> {
@@ -186,6 +211,7 @@ impl<'a> SheetRows<'a> {
     fn add_merged(&mut self, row: u32) -> Result<(), Broken> {
         let mut open = std::mem::take(&mut self.merges.open);
         open.retain(|(last, _)| *last >= row);
+        let before = self.bytes();
         for (_, cell) in open.iter().filter(|(_, cell)| cell.row < row) {
             let bounds = self.bounds.get(cell.column as usize).copied().unwrap_or_default();
             if bounds.0 == bounds.1 {
@@ -193,6 +219,31 @@ impl<'a> SheetRows<'a> {
             }
         }
         self.merges.open = open;
+        self.merges.repeated += self.bytes() - before;
+        if self.merges.repeated > MAX_REPEATED {
+            let found =
+                format!("a workbook with merged cells whose texts repeat to more than {MAX_REPEATED} bytes");
+            return Err(Broken::Workbook(found));
+        }
         Ok(())
+    }
+
+    /// Of the row.
+    fn bytes(&self) -> usize {
+        self.text.len() + size_of_val(&self.bounds[..])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_named_as_spreadsheets_do() {
+        for (row, column, name) in
+            [(0, 0, "A1"), (7, 2, "C8"), (0, 25, "Z1"), (0, 26, "AA1"), (8, 701, "ZZ9"), (9, 16_383, "XFD10")]
+        {
+            assert_eq!(cell_name(row, column), name);
+        }
     }
 }
