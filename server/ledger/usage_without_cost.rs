@@ -144,6 +144,8 @@ pub struct UsageOfKey {
 pub enum Which {
     /// All of an import, whether it is active or not.
     Of(i64),
+    /// That of one key and day of an import, whether it is active or not.
+    OfKey { delivery: i64, key: Uuid, day: NaiveDate },
     /// What is active.
     Active,
     /// What is active and has no price.
@@ -152,7 +154,11 @@ pub enum Which {
 
 /// What arrived without cost, by key and day.
 pub async fn usage_without_cost(db: &mut PgConnection, which: Which) -> sqlx::Result<Vec<UsageOfKey>> {
-    let delivery = if let Which::Of(delivery) = which { Some(delivery) } else { None };
+    let (delivery, key, day) = match which {
+        Which::Of(delivery) => (Some(delivery), None, None),
+        Which::OfKey { delivery, key, day } => (Some(delivery), Some(key), Some(day)),
+        Which::Active | Which::Unpriced => (None, None, None),
+    };
     let rows = sqlx::query!(
         r#"with usage as (
                select delivery_id, scope_id, charge_key_id, day, sum(quantity) as quantity,
@@ -166,6 +172,8 @@ pub async fn usage_without_cost(db: &mut PgConnection, which: Which) -> sqlx::Re
                        )
                    )
                  and (not $2::boolean or quantity <> priced_quantity)
+                 and ($3::uuid is null or charge_key_id = $3)
+                 and ($4::date is null or day = $4)
                group by 1, 2, 3, 4
            )
            select u.delivery_id, u.charge_key_id, s.billing_month, u.day, u.quantity as "quantity!: Decimal",
@@ -178,6 +186,8 @@ pub async fn usage_without_cost(db: &mut PgConnection, which: Which) -> sqlx::Re
            order by u.delivery_id, u.day, u.charge_key_id"#,
         delivery,
         which == Which::Unpriced,
+        key,
+        day,
     )
     .fetch_all(db)
     .await?;

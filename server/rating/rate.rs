@@ -99,6 +99,11 @@ impl Rate {
         self.valid_from <= day && self.valid_to.is_none_or(|last| day <= last)
     }
 
+    /// Whether it is for the same usage, as a tier of the same price is.
+    pub fn is_tier_with(&self, other: &Self) -> bool {
+        self.conditions() == other.conditions()
+    }
+
     pub(super) fn holds_with(&self, other: &Self) -> bool {
         let ends_before = |a: &Self, b: &Self| a.valid_to.is_some_and(|last| last < b.valid_from);
         !ends_before(self, other) && !ends_before(other, self)

@@ -46,6 +46,7 @@ mod owner;
 mod paid_prices;
 mod payers;
 mod preview;
+mod priced_by;
 mod question;
 mod rate_change;
 mod reconciliation;
@@ -116,6 +117,7 @@ pub use overview::{MonthOfProvider, Overview, ProviderDays, State, UpToSameDay, 
 pub use owner::Owner;
 pub use paid_prices::{PaidPrice, PaidPrices};
 pub use preview::{MonthOfPreview, Move, Preview, TeamOfPreview, TransferredKey, preview};
+pub use priced_by::{PricedBy, priced_by};
 pub use question::{CostMetric, FIRST, Filter, Grouping, ParseQuestionError, Question, SHARED, Sort, SortBy};
 pub use rate_change::{Before, MonthOfRates, OwnerOfRates, Priced, RateImpact, rate_impact};
 pub use reconciliation::{Agreement, Invoice, ReconciledLine, ReconciledTotal, Reconciliation};

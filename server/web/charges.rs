@@ -26,7 +26,7 @@ use crate::money::{Currency, Decimal};
 use crate::period::Period;
 use crate::report::{
     self, Answers, ChargeLine, Charges, CostMetric, DataStatus, EveryCharge, FileOfDelivery, Grouping, Order,
-    Question, RejectedRow, RowAddress, Spend, Trace,
+    PricedBy, Question, RejectedRow, RowAddress, Spend, Trace,
 };
 
 #[derive(Template)]
@@ -188,6 +188,8 @@ struct RowPage {
     file: FileOfDelivery,
     /// The charge that was asked for, else the first of the row; `None` where the row made none.
     trace: Option<Trace>,
+    /// Where it arrived without cost.
+    priced_by: Option<PricedBy>,
     /// All charges of the row, where these are several: a usage and its credits, or what each day cost.
     charges: Vec<Trace>,
     /// Why it did not, where it was rejected.
@@ -262,18 +264,35 @@ pub async fn show(path: paths::Charge, format: Format, reading: Reading<OfRow>) 
     if trace.is_none() && rejection.is_none() {
         Archived::check(&mut db, &[at.delivery]).await?;
     }
+    let mut priced_by = match &trace {
+        Some(trace) => report::priced_by(&mut db, trace).await?,
+        None => None,
+    };
+    // What was agreed with whom is no team's matter.
+    if let Some(priced_by) = &mut priced_by
+        && !layout.may(Access::Finance)
+    {
+        for rate in &mut priced_by.rates {
+            (rate.contract, rate.source, rate.billing_account) = Default::default();
+        }
+    }
     match format {
         Format::Csv => Err(Error::NotFound),
         Format::Json => {
             let original = original.map(|original| original.columns);
             let mut answer =
                 serde_json::json!({ "charge": trace, "rejection": rejection, "original": original });
+            if let Some(priced_by) = priced_by {
+                answer["priced_by"] = serde_json::json!(priced_by);
+            }
             if !charges.is_empty() {
                 answer["charges_of_row"] = serde_json::json!(charges);
             }
             respond::json(&answer)
         }
-        Format::Html => respond::html(RowPage { layout, at, file, trace, charges, rejection, original }),
+        Format::Html => {
+            respond::html(RowPage { layout, at, file, trace, priced_by, charges, rejection, original })
+        }
     }
 }
 

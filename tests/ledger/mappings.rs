@@ -97,8 +97,8 @@ async fn rejected_rows_of_a_mapped_file_can_be_corrected(db: PgPool) {
 async fn stored_mapping_that_cannot_be_read_stops_no_import_by_others(db: PgPool) {
     let ledger = TestLedger::new(db);
     save(&ledger, GERMAN).await;
-    for (name, version) in [("broken", 1), ("rechenzentrum", 2)] {
-        let report = ledger.deliver("rechnung.csv", invoice()).await;
+    for (name, version, month) in [("broken", 1, ".09.2026"), ("rechenzentrum", 2, ".08.2026")] {
+        let report = ledger.deliver("rechnung.csv", invoice().replace(".09.2026", month)).await;
         assert_eq!(report.format.as_deref(), Some("rechenzentrum@1"), "before {name}");
         sqlx::query(
             "insert into mappings (name, version, document, saved_at, saved_by) values ($1, $2, 'name = 5', now(), 'ada')",

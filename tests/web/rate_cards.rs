@@ -71,6 +71,18 @@ async fn hours_without_cost_are_listed_priced_corrected_and_led_back(db: PgPool)
     let form = finance.get(&link).await.body;
     assert!(form.contains(r#"value="CoreWeave""#) && form.contains(r#"value="2026-09-03""#), "{form}");
 
+    // One that is for nothing says why.
+    for (field, value, why) in [
+        ("currency", "EUR", "Unpriced usage of CoreWeave is billed in USD, and this rate is in EUR."),
+        ("unit", "fortnight", "and this rate is per fortnight."),
+    ] {
+        let mut fields = ENTERED;
+        fields.iter_mut().filter(|it| it.0 == field).for_each(|it| it.1 = value);
+        let answer = finance.submit("/rate-cards/new", "/rate-cards/new", &fields).await;
+        let preview = finance.get(answer.location()).await.body;
+        assert!(html::text(&preview, "#impact").contains(why), "{preview}");
+    }
+
     let answer = finance.submit("/rate-cards/new", "/rate-cards/new", &ENTERED).await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
     let change = answer.location().to_owned();
@@ -87,6 +99,17 @@ async fn hours_without_cost_are_listed_priced_corrected_and_led_back(db: PgPool)
         (&after["accelerator_hours"], &after["unpriced"]["accelerator_hours"]),
         (&"64".into(), &"138".into())
     );
+
+    // A charge says by which rate, or that there is none.
+    let mut said = Vec::new();
+    for row in 1..=5 {
+        let charge = finance.json(&format!("/charges/2/0/{row}.json")).await;
+        said.push(charge["priced_by"]["rates"].as_array().unwrap().len());
+        let page = finance.get(&format!("/charges/2/0/{row}")).await.body;
+        let expected = if said.ends_with(&[1]) { "6.155 USD per GPU-hour" } else { "is unpriced" };
+        assert!(html::text(&page, "#priced-by").contains(expected), "{row}: {page}");
+    }
+    assert!(said.contains(&0) && said.contains(&1), "{said:?}");
 
     let list = finance.json("/rate-cards.json").await;
     let rate = format!("/rate-cards/{}", list["rates"][0]["id"]);

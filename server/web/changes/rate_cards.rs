@@ -1,5 +1,6 @@
 //! `/rate-cards/changes/7`: a change of the rate cards with what it moves, by month and team, before it is applied and after.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use askama::Template;
@@ -14,12 +15,17 @@ use crate::changes::{self, Change, Document as _, Kind, Problem, Status};
 use crate::ledger;
 use crate::rate_cards::{Edit, RateCards, Report};
 use crate::rating::{Rate, Rates};
-use crate::report::{Answers, Before, RateImpact, RateState, rate_impact, rate_state};
+use crate::report::{
+    Answers, Before, RateImpact, RateState, UnpricedUsage, rate_impact, rate_state, unpriced_usage,
+};
 use crate::web::error::{Error, Result};
 use crate::web::extract::Reading;
 use crate::web::layout::Layout;
 use crate::web::rate_cards::usage;
 use crate::web::{filters, paths, respond};
+
+/// Units that a sentence names.
+const MOST_UNITS: usize = 6;
 
 #[derive(Template)]
 #[template(path = "changes/rate_cards.html")]
@@ -31,6 +37,8 @@ pub struct Page {
     report: Option<Report>,
     impact: RateImpact,
     state: RateState,
+    /// Why rates of it may be for no usage.
+    unmatched: Vec<String>,
 }
 
 pub async fn find(
@@ -44,11 +52,48 @@ pub async fn find(
     let change = changes::find::<RateCards>(&mut *db, id).await?.ok_or(Error::NotFound)?;
     let (_, current) = RateCards::current(&mut *db).await?;
     let (before, after) = before_and_after(&mut *db, &change, &current).await?;
-    let impact = rate_impact(&mut *db, answers, before, after).await?;
+    let impact = rate_impact(&mut *db, answers, before, Arc::clone(&after)).await?;
+    let unmatched = match impact.months.is_empty() {
+        true => unmatched(&change.edits, &unpriced_usage(&mut *db, &after).await?),
+        false => Vec::new(),
+    };
     let frame = Frame::new(&layout, &change, &current, problems);
     let state = rate_state(&mut *db, now).await?;
     let report = change.report.clone().map(serde_json::from_value).transpose()?;
-    Ok(Page { layout, frame, edits: change.edits, report, impact, state })
+    Ok(Page { layout, frame, edits: change.edits, report, impact, state, unmatched })
+}
+
+/// What of the unpriced usage of the same providers keeps rates from being for it: another currency, or other units.
+fn unmatched(edits: &[Edit], unpriced: &[UnpricedUsage]) -> Vec<String> {
+    let mut sentences = BTreeSet::new();
+    for rate in edits.iter().filter_map(|edit| edit.after.as_ref()) {
+        let of_provider = || unpriced.iter().filter(|it| it.provider.eq_ignore_ascii_case(&rate.provider));
+        let currencies: BTreeSet<&str> =
+            of_provider().filter(|it| !it.rates_in.is_empty()).map(|it| it.currency.as_str()).collect();
+        if !currencies.is_empty() && !currencies.contains(rate.currency.as_str()) {
+            let currencies: Vec<&str> = currencies.into_iter().collect();
+            sentences.insert(format!(
+                "Unpriced usage of {} is billed in {}, and this rate is in {}.",
+                rate.provider,
+                currencies.join(" and "),
+                rate.currency
+            ));
+        }
+        let units: BTreeSet<&str> = of_provider().map(|it| it.unit.as_str()).collect();
+        if !rate.is_per_gpu_hour()
+            && !units.is_empty()
+            && !units.iter().any(|it| it.eq_ignore_ascii_case(&rate.unit))
+        {
+            let units: Vec<&str> = units.into_iter().take(MOST_UNITS).collect();
+            sentences.insert(format!(
+                "Unpriced usage of {} comes in {}, and this rate is per {}.",
+                rate.provider,
+                units.join(", "),
+                rate.unit
+            ));
+        }
+    }
+    sentences.into_iter().collect()
 }
 
 /// The rates without a change and with it: of one that was applied, as they were then.
