@@ -29,6 +29,7 @@ const VALUES: &[(&str, &str)] = &[
     ("price_changes.status", "'discarded'"),
     ("changes.status", "'discarded'"),
     ("changes.kind", "'prices'"),
+    ("token_prices.kind", "'input'"),
     ("document_entries.kind", "'prices'"),
     ("attributions.pool", "''"),
     ("attributions.pool_part", "''"),

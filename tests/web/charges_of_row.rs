@@ -11,8 +11,8 @@ use crate::support::{TestApp, html};
 async fn a_row_shows_its_credits_and_what_is_left_of_it(db: PgPool) {
     let mut app = TestApp::new(db).signed_in(Role::Finance).await;
     let fixture = "tests/fixtures/exports/gcp-billing/both-commitment-models/input.jsonl";
-    app.import("month.jsonl", std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(fixture)).unwrap())
-        .await;
+    let month = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(fixture)).unwrap();
+    app.import_and_publish("month.jsonl", month).await;
 
     let import = app.get("/imports/1").await;
     let counts = html::text(&import.body, "dl.equation");
