@@ -89,6 +89,7 @@ mod tests {
             ("seconds", Some(1)),
             ("Second", Some(1)),
             ("accelerator_seconds", Some(1)),
+            ("accelerator-seconds", Some(1)),
             ("minutes", Some(60)),
             ("Days", Some(86_400)),
             ("GB-Hours", None),
@@ -111,7 +112,7 @@ mod tests {
 
     #[test]
     fn it_knows_units_that_count_accelerators() {
-        for unit in ["GPU-Hours", "GPU Per Hour", "chip hour", "accelerator_seconds"] {
+        for unit in ["GPU-Hours", "GPU Per Hour", "chip hour", "accelerator_seconds", "accelerator-seconds"] {
             assert!(counts_accelerators(unit), "{unit}");
         }
         for unit in ["Hrs", "Instance-Hours", "GPU", ""] {

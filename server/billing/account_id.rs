@@ -231,6 +231,7 @@ mod tests {
             ),
             ("Google", "Reseller 7", &["Reseller 7"]),
             ("Oracle", "ocid1.tenancy.oc1..aaaa", &["ocid1.tenancy.oc1..aaaa", "OCID1.TENANCY.OC1..AAAA"]),
+            ("Fireworks AI", "ml@example.com", &["ml@example.com", " ml@example.com "]),
             ("Acme", "a1", &["a1"]),
             ("Acme", "A1", &["A1"]),
             (

@@ -18,6 +18,7 @@ mod currency;
 mod date_order;
 mod digitalocean;
 mod export;
+mod fireworks;
 mod focus;
 pub mod formula_guard;
 mod google;
@@ -81,6 +82,7 @@ pub static FORMATS: LazyLock<Vec<Arc<dyn Format>>> = LazyLock::new(|| {
         Arc::new(crusoe::CrusoeBilling),
         Arc::new(runpod::RunPodBilling),
         Arc::new(hyperstack::HyperstackCosts),
+        Arc::new(fireworks::FireworksMetrics),
         Arc::new(focus::Focus),
         Arc::new(focus::FocusUsage),
     ];

@@ -14,6 +14,7 @@ mod crusoe;
 mod damaged;
 mod damaged_parquet;
 mod digitalocean;
+mod fireworks;
 mod focus_publishers;
 mod focus_usage;
 mod golden;

@@ -197,6 +197,10 @@ pub fn hyperstack(bytes: &[u8]) {
     walk(bytes, Some("hyperstack-costs"));
 }
 
+pub fn fireworks(bytes: &[u8]) {
+    walk(bytes, Some("fireworks-metrics"));
+}
+
 /// What is written of a scenario is read the same, and what is refused is refused in words at a line.
 pub fn scenarios(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };

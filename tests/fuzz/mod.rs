@@ -102,6 +102,11 @@ fn corpus_of_hyperstack_answers_is_read_row_by_row() {
 }
 
 #[test]
+fn corpus_of_fireworks_metrics_is_read_row_by_row() {
+    replay("fireworks", checks::fireworks);
+}
+
+#[test]
 fn corpus_of_mappings_is_written_as_it_is_read_and_reads_rows() {
     replay("mappings", checks::mappings);
 }

@@ -270,3 +270,31 @@ async fn import_that_is_active_in_one_of_its_months_is_priced_in_both(db: PgPool
     assert_eq!(ledger.billed(ACCOUNT, "2026-10").await, number("576"), "with the price of now");
     ledger.assert_balanced().await;
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn every_charge_of_a_row_is_priced_by_the_million_tokens_or_the_gpu_hour(db: PgPool) {
+    const FILE: &str = "email,start_time,end_time,usage_type,accelerator_type,accelerator_seconds,base_model_name,prompt_tokens,completion_tokens\n\
+         ml@example.com,2026-09-03 10:00:00 UTC,2026-09-03 10:00:00 UTC,CHAT,,,accounts/fireworks/models/kimi,500000,200000\n\
+         ml@example.com,2026-09-03 10:00:00 UTC,2026-09-03 10:00:00 UTC,CHAT,,,accounts/fireworks/models/kimi,500000,200000\n\
+         ml@example.com,2026-09-03 10:00:00 UTC,2026-09-03 11:00:00 UTC,DEPLOYMENT_USAGE,NVIDIA_H100_80GB,7200,,,\n";
+    let ledger = TestLedger::new(db);
+    let file = FILE.replace("CHAT", "TEXT_COMPLETION_INFERENCE_USAGE");
+    let report = ledger.deliver("metrics.csv", file).await;
+    assert_eq!((report.status.as_str(), report.format.as_deref()), ("loaded", Some("fireworks-metrics")));
+    assert_eq!(hours(&ledger).await, (number("0"), number("2")));
+    ledger.assert_balanced().await;
+    add(
+        &ledger,
+        &[
+            "Fireworks AI,,kimi input tokens,,1M tokens,,0.6,USD,2026-01-01,",
+            "Fireworks AI,,kimi output tokens,,1M tokens,,2.5,USD,2026-01-01,",
+            "Fireworks AI,H100,,,GPU-hour,,4,USD,2026-01-01,",
+        ],
+    )
+    .await;
+    assert!(matches!(*price(&ledger).await, [Repriced::As { .. }]));
+    // 2 × (0.5 × 0.6 + 0.2 × 2.5) + 2 × 4.
+    assert_eq!(ledger.billed("ml@example.com", "2026-09").await, number("9.6"));
+    assert_eq!(hours(&ledger).await, (number("2"), number("0")));
+    ledger.assert_balanced().await;
+}

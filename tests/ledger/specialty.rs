@@ -54,7 +54,7 @@ async fn originals_of_every_specialty_cloud_say_what_the_ledger_holds(db: PgPool
     for path in files::our_exports() {
         let format =
             path.parent().unwrap().parent().unwrap().file_name().unwrap().to_string_lossy().into_owned();
-        let is_specialty = ["runpod", "vast", "modal", "digitalocean", "crusoe", "hyperstack"];
+        let is_specialty = ["runpod", "vast", "modal", "digitalocean", "crusoe", "hyperstack", "fireworks"];
         if !is_specialty.iter().any(|prefix| format.starts_with(prefix)) {
             continue;
         }
