@@ -90,12 +90,17 @@ enum Says {
 fn kind_of(word: &str) -> Option<Says> {
     Some(match word.to_ascii_lowercase().as_str() {
         "input" | "inp" | "inpt" | "prompt" => Says::Input,
-        "output" | "outp" | "outpt" | "opt" | "completion" => Says::Output,
+        "output" | "outp" | "outpt" | "completion" => Says::Output,
         "cache" | "cached" | "cchd" | "cachd" => Says::Cache,
         "write" | "writes" | "creation" => Says::Write,
         "read" | "reads" | "hit" => Says::Read,
         _ => return None,
     })
+}
+
+/// Azure's `5.4 opt Gl 1M Tokens`. There are models of that name, too: it says output where nothing else says what it is.
+fn is_short_output(word: &str) -> bool {
+    word.eq_ignore_ascii_case("opt")
 }
 
 fn kind(words: &[String]) -> TokenKind {
@@ -105,6 +110,7 @@ fn kind(words: &[String]) -> TokenKind {
         (true, ..) => TokenKind::CachedInput,
         (_, _, true, _) => TokenKind::Output,
         (_, _, _, true) => TokenKind::Input,
+        _ if words.iter().any(|word| is_short_output(word)) => TokenKind::Output,
         _ => TokenKind::Other,
     }
 }
@@ -153,10 +159,11 @@ fn model_of(service: &str, words: &[String]) -> String {
             || matches!(lower.as_str(), "count" | "unit" | "units" | "mp" | "mantle")
             || (multiple(word).is_some() && !lower.contains('.'))
     };
+    let is_of_model = |word: &str| !is_short_output(word) || words.iter().any(|it| kind_of(it).is_some());
     let left: Vec<&str> = words
         .iter()
         .map(String::as_str)
-        .filter(|word| kind_of(word).is_none() && !is_count(word) && !is_region(word))
+        .filter(|word| kind_of(word).is_none() && is_of_model(word) && !is_count(word) && !is_region(word))
         .collect();
     let is_tier = |word: &str| {
         let tiers = [
@@ -258,6 +265,7 @@ mod tests {
                 "1M tokens",
                 Some(("text embedding 3 small", Other, MILLION)),
             ),
+            ("Inference", "opt-66b input tokens", "1M tokens", Some(("opt 66b", Input, MILLION))),
             ("OpenAI", "", "tokens", Some(("OpenAI", Other, 1))),
             // A unit that says nothing, time, and other words with token.
             ("Inference", "llama-3.3-70b input tokens", "Units", None),

@@ -119,10 +119,10 @@ impl Again {
         read.map_err(|refusal| io::Error::other(refusal.message()))
     }
 
-    /// The first thing that differs between the charges of the row, the first of which was read, and those that are stored. A
-    /// stored one is compared with the charge that differs least.
-    fn differences(&mut self, mut stored: Vec<Stored>) -> io::Result<Option<Difference>> {
-        let mut found = None;
+    /// The first thing that differs between the charges of the row, the first of which was read and priced, and those that are
+    /// stored; and what rates make of the others. A stored one is compared with the charge that differs least.
+    fn differences(&mut self, mut stored: Vec<Stored>) -> io::Result<(Option<Difference>, Decimal)> {
+        let (mut found, mut priced) = (None, Decimal::ZERO);
         loop {
             let differences: Vec<_> = stored.iter().map(|stored| self.difference(stored)).collect();
             if let Some(same) = differences.iter().position(Option::is_none) {
@@ -136,9 +136,10 @@ impl Again {
             if !self.further()? {
                 break;
             }
+            priced = sum([priced, self.price(true)].into_iter())?;
         }
         let too_many = || ("of which the ledger has a charge too many".to_owned(), Decimal::ZERO, 1.into());
-        Ok(found.or_else(|| (!stored.is_empty()).then(too_many)))
+        Ok((found.or_else(|| (!stored.is_empty()).then(too_many)), priced))
     }
 
     fn stated_cost(&self) -> &'static str {
@@ -231,17 +232,18 @@ pub(super) fn compare(
             Some(_) => {
                 let in_ledger = sum(of_row.iter().map(|charge| self::stated(again.half, charge)))?;
                 let stated = again.signed(cost.amount()?, is_charge);
-                let in_file = sum([stated, again.price(is_charge)].into_iter())?;
+                let first = again.price(is_charge);
+                let (found, others) = if is_charge {
+                    again.differences(of_row)?
+                } else {
+                    (Some(("it is no charge".to_owned(), Decimal::ZERO, 1.into())), Decimal::ZERO)
+                };
+                let in_file = sum([stated, first, others].into_iter())?;
                 compared.add(in_file, in_ledger)?;
                 if in_file != in_ledger {
                     compared.cost_differs += 1;
                     compared.name(COST, format!("row {row}, {}", again.stated_cost()), in_file, in_ledger);
                 }
-                let found = if is_charge {
-                    again.differences(of_row)?
-                } else {
-                    Some(("it is no charge".to_owned(), Decimal::ZERO, 1.into()))
-                };
                 if let Some((what, left, right)) = found {
                     compared.charge_differs += 1;
                     compared.name(CHARGE, format!("row {row}, {what}"), left, right);

@@ -53,9 +53,10 @@ pub async fn find(
     let (_, current) = RateCards::current(&mut *db).await?;
     let (before, after) = before_and_after(&mut *db, &change, &current).await?;
     let impact = rate_impact(&mut *db, answers, before, Arc::clone(&after)).await?;
-    let unmatched = match impact.months.is_empty() {
-        true => unmatched(&change.edits, &unpriced_usage(&mut *db, &after).await?),
-        false => Vec::new(),
+    let unmatched = if impact.months.is_empty() {
+        unmatched(&change.edits, &unpriced_usage(&mut *db, &after).await?)
+    } else {
+        Vec::new()
     };
     let frame = Frame::new(&layout, &change, &current, problems);
     let state = rate_state(&mut *db, now).await?;
