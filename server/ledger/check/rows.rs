@@ -105,8 +105,8 @@ impl Again {
     }
 
     /// What rates make of the charge that was read, where it lacks its cost. Of rows that were imported alone, since tiers count them.
-    fn price(&mut self, is_charge: bool) -> Decimal {
-        if !is_charge || !self.charge.lacks_cost {
+    fn price(&mut self) -> Decimal {
+        if !self.charge.lacks_cost {
             return Decimal::ZERO;
         }
         self.pricer.price(&mut self.charge);
@@ -119,9 +119,10 @@ impl Again {
         read.map_err(|refusal| io::Error::other(refusal.message()))
     }
 
-    /// The first thing that differs between the charges of the row, the first of which was read, and those that are stored. A
-    /// stored one is compared with the charge that differs least.
-    fn differences(&mut self, mut stored: Vec<Stored>) -> io::Result<Option<Difference>> {
+    /// What rates make of the charges of the row, the first of which was read, and the first thing that differs between them and those
+    /// that are stored. A stored one is compared with the charge that differs least.
+    fn differences(&mut self, mut stored: Vec<Stored>) -> io::Result<(Decimal, Option<Difference>)> {
+        let mut priced = self.price();
         let mut found = None;
         loop {
             let differences: Vec<_> = stored.iter().map(|stored| self.difference(stored)).collect();
@@ -136,9 +137,10 @@ impl Again {
             if !self.further()? {
                 break;
             }
+            priced = sum([priced, self.price()].into_iter())?;
         }
         let too_many = || ("of which the ledger has a charge too many".to_owned(), Decimal::ZERO, 1.into());
-        Ok(found.or_else(|| (!stored.is_empty()).then(too_many)))
+        Ok((priced, found.or_else(|| (!stored.is_empty()).then(too_many))))
     }
 
     fn stated_cost(&self) -> &'static str {
@@ -231,17 +233,17 @@ pub(super) fn compare(
             Some(_) => {
                 let in_ledger = sum(of_row.iter().map(|charge| self::stated(again.half, charge)))?;
                 let stated = again.signed(cost.amount()?, is_charge);
-                let in_file = sum([stated, again.price(is_charge)].into_iter())?;
+                let (priced, found) = if is_charge {
+                    again.differences(of_row)?
+                } else {
+                    (Decimal::ZERO, Some(("it is no charge".to_owned(), Decimal::ZERO, 1.into())))
+                };
+                let in_file = sum([stated, priced].into_iter())?;
                 compared.add(in_file, in_ledger)?;
                 if in_file != in_ledger {
                     compared.cost_differs += 1;
                     compared.name(COST, format!("row {row}, {}", again.stated_cost()), in_file, in_ledger);
                 }
-                let found = if is_charge {
-                    again.differences(of_row)?
-                } else {
-                    Some(("it is no charge".to_owned(), Decimal::ZERO, 1.into()))
-                };
                 if let Some((what, left, right)) = found {
                     compared.charge_differs += 1;
                     compared.name(CHARGE, format!("row {row}, {what}"), left, right);
