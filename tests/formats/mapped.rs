@@ -4,7 +4,7 @@ use std::io::Cursor;
 use std::sync::Arc;
 
 use gpuledger::accelerator;
-use gpuledger::billing::mapping::{self, Draft, Mapping, Said, Use};
+use gpuledger::billing::mapping::{self, Draft, Mapping, PricedBy, Said, Use};
 use gpuledger::billing::{self, ChargeCategory, ReadAs, Refusal};
 
 use super::{Reading, read};
@@ -563,4 +563,148 @@ fn tag_columns_of_like_names_stay_apart() {
         error,
         "tags: found Cost_Center and cost-center, which are one tag; expected keys that differ in more than spelling"
     );
+}
+
+/// A file of hours without a cost, which rate cards price.
+const HOURS: &str = include_str!("../fixtures/invoices/gpu-hours.toml");
+
+#[test]
+fn hours_of_a_file_without_cost_are_usage_that_lacks_its_cost() {
+    let reading = read_by(HOURS, invoice("gpu-hours.csv"));
+    assert_eq!(reading.rejected, []);
+    assert_eq!(reading.skipped, ["a total of other rows"]);
+    assert_eq!(
+        charges(&reading),
+        ["2026-09 Usage 0", "2026-09 Usage 0", "2026-09 Usage 0", "2026-10 Usage 0"]
+    );
+    assert!(reading.charges.iter().all(|charge| charge.lacks_cost && charge.is_metered));
+    let first = &reading.charges[0];
+    assert_eq!((first.consumed_quantity, first.key.unit.as_str()), (Some(number("1440")), "GPU-Hours"));
+    assert_eq!((first.key.currency.as_str(), first.tags.get("team")), ("USD", Some("vision")));
+    let key = &first.key;
+    assert_eq!((key.provider.as_str(), key.billing_account.as_str()), ("GPU Reseller", "contract-7"));
+    assert_eq!(accelerator_hours(&reading), number("2560.5"));
+    assert_eq!(reading.notes, ["The file’s own total, 2560.5, is the sum of its rows."]);
+    let wrong = read_by(HOURS, invoice("gpu-hours.csv").replace("2,560.5", "2,600"));
+    assert!(wrong.notes[0].contains("is 2600, its rows sum to 2560.5"), "{:?}", wrong.notes);
+}
+
+#[test]
+fn file_without_cost_is_recognized_by_its_columns_and_has_no_billed_column() {
+    let format = mapping::read_by(Mapping::parse(HOURS).unwrap(), 3);
+    assert_eq!(format.billed_columns(), Vec::<Vec<&str>>::new());
+    let read_as = ReadAs::any().with_mappings(Arc::from([Arc::clone(&format)]));
+    let open = |text: String| billing::open("hours.csv", Cursor::new(text.into_bytes()), &read_as);
+    assert_eq!(read(open(invoice("gpu-hours.csv")).unwrap()).unwrap().format, "gpu-hours@3");
+    // A column that was added may be the cost.
+    let more = invoice("gpu-hours.csv").replacen("GPU-hours", "GPU-hours,Cost", 1);
+    let refusal = open(more).err().unwrap().to_string();
+    assert!(
+        refusal.contains("most columns of the mapping gpu-hours (version 3), but not the same"),
+        "{refusal}"
+    );
+    assert_eq!(format.feeds_by_name("GPU-hours"), Some("ConsumedQuantity"));
+}
+
+#[test]
+fn only_usage_with_a_quantity_and_a_unit_can_lack_its_cost() {
+    let mapping = HOURS
+        .replace(r#""GPU", "GPU-hours"]"#, r#""GPU", "GPU-hours", "Unit", "Kind"]"#)
+        .replace(r#"{ text = "GPU-Hours" }"#, r#"{ column = "Unit" }"#)
+        + "[category]\ncolumn = \"Kind\"\nwords = { Compute = \"Usage\", MwSt = \"Tax\" }\n";
+    let file = "Month,Cluster,Team,GPU,GPU-hours,Unit,Kind\n\
+                2026-09,north,vision,H100,10,GPU-Stunden,Compute\n\
+                2026-09,north,vision,H100,10,GPU-Hours,MwSt\n\
+                2026-09,north,vision,H100,10,GPU-Hours,Credit\n\
+                2026-09,north,vision,H100,,GPU-Hours,\n\
+                2026-09,north,vision,H100,many,GPU-Hours,\n\
+                2026-09,north,vision,H100,10,,\n\
+                2026-09,north,vision,H100,-2.5,GPU-Hours,\n";
+    let reading = read_by(&mapping, file);
+    let quantities: Vec<_> = reading.charges.iter().filter_map(|charge| charge.consumed_quantity).collect();
+    assert_eq!(quantities, [number("10"), number("-2.5")]);
+    assert_eq!(reading.charges[0].key.unit, "GPU-Hours");
+    let rejected: Vec<_> = reading
+        .rejected
+        .iter()
+        .map(|it| (it.row, it.column.as_str(), it.found.as_str(), it.expected.as_ref()))
+        .collect();
+    let usage = "usage, the only category that rate cards price: leave other rows out, or import them from a file with their cost";
+    let amount = "an amount with a point before its decimals, such as 1,234.50";
+    assert_eq!(
+        rejected,
+        [
+            (2, "Kind", "“MwSt”", usage),
+            (3, "Kind", "“Credit”", usage),
+            (4, "GPU-hours", "nothing", amount),
+            (5, "GPU-hours", "“many”", amount),
+            (6, "Unit", "nothing", "the unit of the quantity, such as GPU-Hours"),
+        ]
+    );
+}
+
+#[test]
+fn usage_without_cost_is_divided_between_months_by_its_quantity() {
+    let mapping = HOURS.replace(r#"start = "Month""#, "start = \"Month\"\nlength = \"week\"\nspread = true");
+    let reading = read_by(&mapping, "Month,Cluster,Team,GPU,GPU-hours\n2026-09-28,north,vision,H100,168\n");
+    assert_eq!(charges(&reading), ["2026-09 Usage 0", "2026-10 Usage 0"]);
+    let quantities: Vec<_> = reading.charges.iter().filter_map(|charge| charge.consumed_quantity).collect();
+    assert_eq!(quantities, [number("72"), number("96")]);
+    assert!(reading.charges.iter().all(|charge| charge.lacks_cost && charge.is_metered));
+}
+
+#[test]
+fn mapping_says_where_costs_are_or_that_rate_cards_price_its_usage() {
+    let priced = "priced-by = \"rate-cards\"\n";
+    let quantity = "quantity = \"GPU-hours\"\n";
+    let unit = "unit = { text = \"GPU-Hours\" }\n";
+    for (found, instead, expected) in [
+        (
+            priced,
+            "",
+            "fields: found neither cost nor priced-by; expected cost, the column of what a row costs, or priced-by",
+        ),
+        (priced, "priced-by = \"somebody\"\n", "expected `rate-cards`"),
+        (
+            priced,
+            "priced-by = \"rate-cards\"\ncost = \"GPU\"\n",
+            "found cost = “GPU” and priced-by; expected one of them",
+        ),
+        (
+            priced,
+            "priced-by = \"rate-cards\"\ntax = \"GPU\"\n",
+            "fields.tax: found “GPU” beside priced-by; expected none",
+        ),
+        (quantity, "", "fields.quantity: found nothing beside priced-by; expected the column of the hours"),
+        (unit, "", "fields.unit: found nothing beside priced-by; expected the unit of the quantity"),
+        (unit, "unit = { text = \" \" }\n", "fields.unit: found nothing"),
+    ] {
+        assert!(HOURS.contains(found));
+        let error = Mapping::parse(&HOURS.replace(found, instead)).unwrap_err();
+        assert!(error.contains(expected), "{instead}: {error}");
+    }
+    let mapping = Mapping::parse(HOURS).unwrap();
+    assert!(mapping.lacks_cost() && mapping.text().contains(priced), "{}", mapping.text());
+    assert_eq!(Mapping::parse(&mapping.text()).as_ref(), Ok(&mapping));
+    assert_eq!(Draft::of(&mapping).mapping().unwrap(), mapping);
+    let with_cost = Mapping::parse(GERMAN).unwrap();
+    assert!(!with_cost.lacks_cost() && !with_cost.text().contains("priced-by"));
+}
+
+#[test]
+fn preview_of_usage_without_cost_sums_its_quantity_by_unit() {
+    let text = "Date,GPU,Used\n2026-09-01,H100,720\n2026-09-02,H100,30.5\n2026-10-01,H100,1\n";
+    let mut draft = drafted(text, &[Some(Use::Start), Some(Use::Accelerator), Some(Use::Quantity)]);
+    draft.texts.insert(Use::Unit, "GPU-Hours".to_owned());
+    let lacks = draft.mapping().unwrap_err();
+    assert_eq!(lacks[0].sentence, "Choose the column of the cost, or say that the file states no cost.");
+    draft.priced_by = Some(PricedBy::RateCards);
+    let mapping = draft.mapping().unwrap();
+    let catalog = accelerator::Catalog::default();
+    let preview =
+        mapping::preview(Box::new(Cursor::new(text.as_bytes().to_vec())), &mapping, &catalog).unwrap();
+    assert!(preview.lacks_cost());
+    let months: Vec<_> = preview.months.values().collect();
+    let hours = |at: usize| (months[at].without_cost["GPU-Hours"], months[at].accelerator_hours.normalize());
+    assert_eq!([hours(0), hours(1)], ["750.5", "1"].map(|it| (number(it), number(it))));
 }

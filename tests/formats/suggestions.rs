@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io::Cursor;
 
 use gpuledger::billing::mapping::{
-    self, DateForm, Decimals, Draft, LastDay, LeaveOut, Length, Mapping, Said, Sample, Separator, Suggestion,
-    Use,
+    self, DateForm, Decimals, Draft, LastDay, LeaveOut, Length, Mapping, PricedBy, Said, Sample, Separator,
+    Suggestion, Use,
 };
 use gpuledger::billing::{self, ReadAs, Refusal};
 use proptest::prelude::*;
@@ -676,4 +676,26 @@ proptest! {
             prop_assert!(suggestion.uses.iter().filter(|used| **used == Some(of)).count() < 2);
         }
     }
+}
+
+#[test]
+fn hours_of_a_file_without_cost_are_no_cost_and_their_total_is_found() {
+    let text = invoice("gpu-hours.csv");
+    assert_eq!(
+        uses(&text),
+        ["Month: start", "Cluster: resource", "Team: tag", "GPU: accelerator", "GPU-hours: quantity",]
+    );
+    let suggestion = suggest(&text);
+    assert_eq!(suggestion.unit.as_deref(), Some("GPU-Hours"));
+    let asked = "No column looks like the cost of a row: choose it, or say that the file states no cost.";
+    assert!(suggestion.questions.iter().any(|it| it == asked), "{:?}", suggestion.questions);
+    assert_eq!(
+        suggestion.leave_out,
+        [LeaveOut { column: "Month".to_owned(), is: "Total".to_owned(), is_total: true }]
+    );
+    // Nothing but somebody's word makes it usage that is priced by rate cards.
+    let mut draft = draft(&text, &[(Use::Provider, "Acme"), (Use::Account, "1"), (Use::Currency, "USD")]);
+    assert!(draft.mapping().is_err() && draft.priced_by.is_none());
+    draft.priced_by = Some(PricedBy::RateCards);
+    assert!(draft.mapping().unwrap().lacks_cost());
 }

@@ -3,13 +3,17 @@
 use gpuledger::audit::Actor;
 use gpuledger::billing::ReadAs;
 use gpuledger::billing::mapping::Mapping;
-use gpuledger::ledger::{self, Sha256, original_row, read_as, save_mapping};
+use gpuledger::ledger::{self, Repriced, Sha256, original_row, read_as, save_mapping};
 use sqlx::PgPool;
 use std::sync::Arc;
 
+use super::rate_cards::{add, hours, price};
 use crate::support::{TestLedger, files, now, number};
 
 const GERMAN: &str = include_str!("../fixtures/invoices/rechnung.toml");
+
+/// A file of hours without cost.
+const HOURS: &str = include_str!("../fixtures/invoices/gpu-hours.toml");
 
 async fn save(ledger: &TestLedger, text: &str) -> Option<i32> {
     let mut db = ledger.db.acquire().await.unwrap();
@@ -147,4 +151,51 @@ async fn file_whose_columns_two_mappings_know_is_refused_with_both_names(db: PgP
     assert_eq!(report.status.as_str(), "refused");
     let message = report.message.unwrap();
     assert!(message.contains("rechenzentrum@1") && message.contains("anderer@1"), "{message}");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn hours_of_a_mapped_file_without_cost_are_unpriced_until_a_rate_covers_them(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    save(&ledger, HOURS).await;
+    let file = std::fs::read_to_string(files::fixture("invoices/gpu-hours.csv")).unwrap();
+    let report = ledger.deliver("hours.csv", file).await;
+    assert_eq!((report.status.as_str(), report.format.as_deref()), ("loaded", Some("gpu-hours@1")));
+    assert_eq!((report.rows_read, report.charges, report.skipped, report.rejected), (5, 4, 1, 0));
+    assert_eq!(ledger.billed("contract-7", "2026-09").await, number("0"));
+    assert_eq!(hours(&ledger).await, (number("0"), number("2560.5")));
+    ledger.assert_balanced().await;
+
+    // What is priced again is read by the version that it was imported by.
+    save(&ledger, &HOURS.replace("contract-7", "contract-8")).await;
+    add(&ledger, &["GPU Reseller,H100,,,GPU-hour,,2,USD,2026-01-01,"]).await;
+    assert!(matches!(*price(&ledger).await, [Repriced::As { .. }]));
+    // (1440 + 720.5) × 2, and no rate for the A100s.
+    assert_eq!(ledger.billed("contract-7", "2026-09").await, number("4321"));
+    assert_eq!(ledger.billed("contract-7", "2026-10").await, number("200"));
+    assert_eq!(hours(&ledger).await, (number("2260.5"), number("300")));
+    ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn each_part_of_a_week_over_two_months_is_priced_and_balanced(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let weeks = HOURS
+        .replace("start = \"Month\"", "start = \"Month\"\nlength = \"week\"\nspread = true")
+        .replace("[file]", "[file]\nstates = \"part\"");
+    save(&ledger, &weeks).await;
+    let lines = [
+        "GPU Reseller,H100,,,GPU-hour,,2,USD,2026-01-01,",
+        "GPU Reseller,H100,,,GPU-hour,50,1.5,USD,2026-01-01,",
+    ];
+    add(&ledger, &lines).await;
+    let file = "Month,Cluster,Team,GPU,GPU-hours\n\
+                2026-09-28,north,vision,H100,168\n\
+                2026-09-28,north,vision,A100 80GB,7\n";
+    let report = ledger.deliver("week.csv", file.to_owned()).await;
+    assert_eq!((report.status.as_str(), report.charges), ("loaded", 4));
+    // 72 hours in September and 96 in October: 50 at 2 a month, the others at 1.5.
+    assert_eq!(ledger.billed("contract-7", "2026-09").await, number("133"));
+    assert_eq!(ledger.billed("contract-7", "2026-10").await, number("169"));
+    assert_eq!(hours(&ledger).await, (number("168"), number("7")));
+    ledger.assert_balanced().await;
 }

@@ -26,7 +26,7 @@ async fn change(ledger: &TestLedger, edits: Vec<Edit>) -> i64 {
 }
 
 /// Applies rates, each a line of a file.
-async fn add(ledger: &TestLedger, lines: &[&str]) -> i64 {
+pub(super) async fn add(ledger: &TestLedger, lines: &[&str]) -> i64 {
     let read = read::read(format!("{HEADER}\n{}\n", lines.join("\n")).into_bytes()).unwrap();
     assert_eq!(read.rejected, []);
     let mut db = ledger.db.acquire().await.unwrap();
@@ -48,7 +48,7 @@ async fn correct(ledger: &TestLedger, words: &str, price: &str) -> i64 {
 }
 
 /// Prices what is to be priced again, as a worker does; answers what became of each import.
-async fn price(ledger: &TestLedger) -> Vec<Repriced> {
+pub(super) async fn price(ledger: &TestLedger) -> Vec<Repriced> {
     let mut became = Vec::new();
     for delivery in outdated(&mut ledger.db.acquire().await.unwrap(), now()).await.unwrap() {
         became.push(reprice((&ledger.db, &ledger.originals), delivery, &[], ("test", now())).await.unwrap());
@@ -65,7 +65,7 @@ async fn undo_change(ledger: &TestLedger, id: i64) {
 }
 
 /// Accelerator-hours that count, and those that are unpriced.
-async fn hours(ledger: &TestLedger) -> (Decimal, Decimal) {
+pub(super) async fn hours(ledger: &TestLedger) -> (Decimal, Decimal) {
     let mut db = ledger.db.acquire().await.unwrap();
     let counted: Decimal = sqlx::query_scalar(
         "select coalesce(sum(m.metered_quantity * k.accelerator_parts * k.unit_seconds) / (55440 * 3600), 0)

@@ -216,6 +216,90 @@ async fn word_of_unknown_category_is_chosen_before_its_rows_are_charges(db: PgPo
     }
 }
 
+/// What is said of the columns of a file of hours without cost.
+const HOURS: &[(&str, &str)] = &[
+    ("shape", "comma-1"),
+    ("column0", "start"),
+    ("column1", "region"),
+    ("column2", "tag"),
+    ("column3", "accelerator"),
+    ("column4", "quantity"),
+    ("provider", "GPU Reseller"),
+    ("account", "contract-7"),
+    ("currency", "USD"),
+    ("unit", "GPU-Hours"),
+    ("out0", "Month"),
+    ("out0-is", "Total"),
+    ("out0-total", "yes"),
+];
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn file_without_cost_becomes_unpriced_usage_where_somebody_says_so(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut finance = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    let file = std::fs::read_to_string(files::fixture("invoices/gpu-hours.csv")).unwrap();
+    let page = send(&mut finance, &file).await;
+
+    // Without a cost and a word about it, it becomes nothing.
+    let asks = finance.get(&asked(&page, HOURS)).await.body;
+    assert!(asks.contains("This file states no cost: its usage is priced by rate cards"), "{asks}");
+    assert!(html::attributes(&asks, "input[name='priced-by'][checked]", "value").is_empty());
+    let sentence = "Choose the column of the cost, or say that the file states no cost.";
+    assert!(html::text(&asks, "#outcome").contains(sentence), "{asks}");
+    let saved = [("name", "gpu-hours"), ("then", "import")];
+    let fields: Vec<_> = HOURS.iter().copied().chain(saved).collect();
+    let refused = finance.submit(&page, &page, &fields).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+
+    // With it, the quantity is shown, and no cost of zero.
+    let said: Vec<_> = HOURS.iter().copied().chain([("priced-by", "rate-cards")]).collect();
+    let shown = finance.get(&asked(&page, &said)).await.body;
+    let outcome = html::text(&shown, "#outcome");
+    for text in ["4 charges, 0 rejected, 1 left out", "2,460.5 GPU-Hours", "2,560.5 GPU-Hours", "unpriced"] {
+        assert!(outcome.contains(text), "{text}: {outcome}");
+    }
+    assert_eq!(html::attributes(&shown, "#outcome a", "href"), ["/rate-cards"]);
+    assert_eq!(html::attributes(&shown, "#hidden input[name='priced-by']", "value"), ["rate-cards"]);
+    let with_cost: Vec<_> = said
+        .iter()
+        .map(|(name, value)| (*name, if *value == "quantity" { "cost" } else { *value }))
+        .collect();
+    let shown = finance.get(&asked(&page, &with_cost)).await.body;
+    let asked_still = html::attributes(&shown, "input[name='priced-by']", "value");
+    assert!(asked_still.is_empty(), "a cost that is chosen afterwards takes its place: {asked_still:?}");
+
+    let fields: Vec<_> = said.iter().copied().chain(saved).collect();
+    let answer = finance.submit(&page, &page, &fields).await;
+    assert!(answer.location().starts_with("/imports/batches/"), "{}", answer.location());
+    finance.run_jobs().await;
+    let month = finance.json("/spend/2026-09.json?by=provider").await;
+    assert_eq!(month["unpriced"]["accelerator_hours"], "2460.5");
+    assert_eq!(number(month["total"]["amount"].as_str().unwrap()), number("0"));
+    ledger.assert_balanced().await;
+
+    // The text says it, and one that lost its cost is refused.
+    let mapping = finance.get("/mappings/gpu-hours").await.body;
+    assert!(mapping.contains("priced by rate cards"), "{mapping}");
+    let text = finance.get("/mappings/gpu-hours/text").await.body;
+    let lost = text.replace("priced-by = \"rate-cards\"\n", "");
+    assert_ne!(lost, text);
+    let answer = finance.submit("/mappings", "/mappings/text", &[("text", &lost)]).await;
+    assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(answer.body.contains("found neither cost nor priced-by"), "{}", answer.body);
+    let copy = text.replace("gpu-hours\"", "hours-copy\"");
+    let answer = finance.submit("/mappings", "/mappings/text", &[("text", &copy)]).await;
+    assert_eq!(answer.location(), "/mappings/hours-copy");
+
+    // A column that is new may be the cost, so it is asked again.
+    let with_more =
+        |(at, line): (usize, &str)| format!("{line},{}\n", if at == 0 { "Price" } else { "9.00" });
+    let more: String = file.lines().enumerate().map(with_more).collect();
+    let page = send(&mut finance, &more).await;
+    let body = finance.get(&page).await.body;
+    assert!(html::attributes(&body, "input[name='priced-by'][checked]", "value").is_empty());
+    assert!(html::text(&body, "#outcome").contains(sentence), "{body}");
+}
+
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn texts_of_a_file_are_escaped(db: PgPool) {
     let mut finance = TestApp::new(db).signed_in(Role::Finance).await;

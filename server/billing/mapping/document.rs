@@ -181,6 +181,14 @@ impl Field {
     }
 }
 
+/// What says how much usage costs that a file states without cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PricedBy {
+    /// The rate cards of the moment of the import, and of each change of them: until one covers it, it is unpriced.
+    RateCards,
+}
+
 /// The fields of a charge.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -188,7 +196,11 @@ pub struct Fields {
     pub provider: Field,
     pub account: Field,
     /// The column of what a row costs, without what `tax` holds.
-    pub cost: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<String>,
+    /// What prices the rows of a file that states no cost. One of this and `cost` is stated, so that no column of costs is lost unseen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priced_by: Option<PricedBy>,
     /// The column of the tax on it, which becomes a charge of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tax: Option<String>,
@@ -211,7 +223,7 @@ pub struct Fields {
     /// How many accelerators a machine has, where the quantity counts hours of machines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accelerator_count: Option<Field>,
-    /// The column of hours, or of another quantity.
+    /// The column of hours, or of another quantity. Needed where rate cards price it, and so is its unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantity: Option<String>,
     /// `Hours` are those of machines, `GPU-Hours` those of accelerators.
@@ -271,6 +283,7 @@ impl Mapping {
         if self.file.header_row == 0 {
             return Err("file.header-row: found 0; expected 1 for the first line".to_owned());
         }
+        self.check_cost()?;
         let header = Header::new(self.file.columns.clone());
         self.check_columns(&header)?;
         for (word, category) in self.category.iter().flat_map(|category| &category.words) {
@@ -292,6 +305,45 @@ impl Mapping {
         }
         self.check_tags()?;
         self.check_rules()
+    }
+
+    /// Whether it says what rows cost: a column, or the rate cards, which price a quantity in a unit.
+    fn check_cost(&self) -> Result<(), String> {
+        let Fields { cost, priced_by, tax, quantity, unit, .. } = &self.fields;
+        match (cost, priced_by) {
+            (Some(_), None) => return Ok(()),
+            (None, Some(PricedBy::RateCards)) => {}
+            (None, None) => {
+                return Err("fields: found neither cost nor priced-by; expected cost, the column of what a row costs, or \
+                            priced-by = \"rate-cards\" where the file states no cost"
+                    .to_owned());
+            }
+            (Some(cost), Some(_)) => {
+                return Err(format!(
+                    "fields: found cost = “{cost}” and priced-by; expected one of them, since rate cards price what states no cost"
+                ));
+            }
+        }
+        if let Some(tax) = tax {
+            return Err(format!(
+                "fields.tax: found “{tax}” beside priced-by; expected none, since tax is on a cost, and the file states no cost"
+            ));
+        }
+        if quantity.is_none() {
+            return Err("fields.quantity: found nothing beside priced-by; expected the column of the hours or other quantity that \
+                        rate cards price"
+                .to_owned());
+        }
+        if unit.as_ref().is_none_or(|unit| matches!(unit, Field::Text(text) if text.trim().is_empty())) {
+            return Err("fields.unit: found nothing beside priced-by; expected the unit of the quantity, such as GPU-Hours, or its column"
+                .to_owned());
+        }
+        Ok(())
+    }
+
+    /// Whether its rows lack their cost until a rate card prices them.
+    pub fn lacks_cost(&self) -> bool {
+        self.fields.priced_by.is_some()
     }
 
     /// Whether no two tags are one, as rules and reports compare them.
@@ -354,8 +406,8 @@ impl Mapping {
     pub fn named(&self) -> Vec<&str> {
         let Fields { cost, tax, quantity, .. } = &self.fields;
         let mut named: Vec<&str> = self.given().filter_map(Field::column).collect();
-        named.extend([cost.as_str(), self.period.start.as_str()]);
-        named.extend([tax, quantity, &self.period.end].into_iter().flatten().map(String::as_str));
+        named.push(&self.period.start);
+        named.extend([cost, tax, quantity, &self.period.end].into_iter().flatten().map(String::as_str));
         named.extend(self.tags.values().map(String::as_str));
         named.extend(self.category.iter().map(|category| category.column.as_str()));
         named.extend(self.leave_out.iter().map(|rows| rows.column.as_str()));

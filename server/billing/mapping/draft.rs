@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::document::{
     Amount, CategoryWords, DateForm, Decimals, Field, Fields, File, LastDay, LeaveOut, Length, Mapping,
-    Period, Separator, States,
+    Period, PricedBy, Separator, States,
 };
 use super::uses::Use;
 
@@ -20,6 +20,8 @@ pub struct Draft {
     pub names: Vec<String>,
     /// What each column is; columns behind these are not used.
     pub uses: Vec<Option<Use>>,
+    /// What prices the rows, where no column is the cost: somebody said that the file states none.
+    pub priced_by: Option<PricedBy>,
     /// What is the same in all rows, of provider, account, currency, service and unit.
     pub texts: BTreeMap<Use, String>,
     pub end_is: LastDay,
@@ -50,6 +52,7 @@ impl Draft {
             states: file.states,
             names: file.columns.clone(),
             uses: vec![None; file.columns.len()],
+            priced_by: fields.priced_by,
             texts: BTreeMap::new(),
             end_is: period.end_is,
             length: period.length,
@@ -88,7 +91,7 @@ impl Draft {
         let columns = [
             (Use::Start, Some(&period.start)),
             (Use::End, period.end.as_ref()),
-            (Use::Cost, Some(&fields.cost)),
+            (Use::Cost, fields.cost.as_ref()),
             (Use::Tax, fields.tax.as_ref()),
             (Use::Quantity, fields.quantity.as_ref()),
             (Use::Category, category.as_ref().map(|it| &it.column)),
@@ -137,8 +140,28 @@ impl Draft {
             lack(Some(Use::Start), "Choose the column of the date or period.".to_owned());
         }
         let cost = self.column(Use::Cost).map(str::to_owned);
-        if cost.is_none() {
-            lack(Some(Use::Cost), "Choose the column of the cost.".to_owned());
+        match (&cost, self.priced_by) {
+            (Some(_), _) => {}
+            (None, None) => {
+                let sentence = "Choose the column of the cost, or say that the file states no cost.";
+                lack(Some(Use::Cost), sentence.to_owned());
+            }
+            (None, Some(PricedBy::RateCards)) => {
+                if let Some(tax) = self.column(Use::Tax) {
+                    let sentence = format!(
+                        "{tax} is the tax on a cost, and the file states no cost. Choose another use."
+                    );
+                    lack(Some(Use::Tax), sentence);
+                }
+                if self.column(Use::Quantity).is_none() {
+                    let sentence = "Choose the column of the hours or other quantity that rate cards price.";
+                    lack(Some(Use::Quantity), sentence.to_owned());
+                }
+                if self.field(Use::Unit).is_none() {
+                    let sentence = "Enter the unit of the quantity, such as GPU-Hours, or choose its column.";
+                    lack(Some(Use::Unit), sentence.to_owned());
+                }
+            }
         }
         let needed = [
             (Use::Provider, "Enter the provider, or choose its column."),
@@ -152,8 +175,7 @@ impl Draft {
             }
             field
         });
-        if let (Some(start), Some(cost), [Some(provider), Some(account), Some(currency)]) =
-            (start, cost, needed)
+        if let (Some(start), [Some(provider), Some(account), Some(currency)]) = (start, needed)
             && lacks.is_empty()
         {
             let mapping = self.filled(start, cost, [provider, account, currency]);
@@ -179,7 +201,12 @@ impl Draft {
         tags
     }
 
-    fn filled(&self, start: String, cost: String, [provider, account, currency]: [Field; 3]) -> Mapping {
+    fn filled(
+        &self,
+        start: String,
+        cost: Option<String>,
+        [provider, account, currency]: [Field; 3],
+    ) -> Mapping {
         let column = |of: Use| self.column(of).map(str::to_owned);
         let category = column(Use::Category);
         Mapping {
@@ -204,6 +231,7 @@ impl Draft {
                 provider,
                 account,
                 cost,
+                priced_by: self.priced_by,
                 tax: column(Use::Tax),
                 currency,
                 sub_account: self.field(Use::SubAccount),
@@ -263,6 +291,28 @@ mod tests {
         let lacks = draft.mapping().unwrap_err();
         let about: Vec<_> = lacks.iter().filter_map(|lack| lack.about).collect();
         assert_eq!(about, [Use::Tax, Use::Start, Use::Cost, Use::Currency]);
+    }
+
+    #[test]
+    fn file_without_cost_is_usage_only_where_somebody_says_so() {
+        let mut draft = draft();
+        draft.uses = vec![Some(Use::Start), Some(Use::Accelerator), Some(Use::Quantity), Some(Use::Tag)];
+        draft.texts.insert(Use::Unit, "GPU-Hours".to_owned());
+        let about = |draft: &Draft| -> Vec<_> {
+            draft.mapping().unwrap_err().iter().filter_map(|lack| lack.about).collect()
+        };
+        assert_eq!(about(&draft), [Use::Cost]);
+        draft.priced_by = Some(PricedBy::RateCards);
+        let mapping = draft.mapping().unwrap();
+        assert_eq!((&mapping.fields.cost, mapping.lacks_cost()), (&None, true));
+        assert_eq!(Draft::of(&mapping), draft);
+        let mut lacking = draft.clone();
+        lacking.uses[2] = Some(Use::Tax);
+        lacking.texts.remove(&Use::Unit);
+        assert_eq!(about(&lacking), [Use::Tax, Use::Quantity, Use::Unit]);
+        draft.uses[3] = Some(Use::Cost);
+        let lacks = draft.mapping().unwrap_err();
+        assert!(lacks[0].sentence.contains("expected one of them"), "{lacks:?}");
     }
 
     #[test]

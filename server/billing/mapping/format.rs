@@ -95,12 +95,12 @@ impl Format for Mapped {
 
     fn billed_columns(&self) -> Vec<Vec<&str>> {
         let fields = &self.mapping.fields;
-        std::iter::once(&fields.cost).chain(&fields.tax).map(|name| vec![name.as_str()]).collect()
+        fields.cost.iter().chain(&fields.tax).map(|name| vec![name.as_str()]).collect()
     }
 
     fn counted_once(&self, header: &Header) -> Vec<usize> {
         let fields = &self.mapping.fields;
-        let counted = std::iter::once(&fields.cost).chain(&fields.tax).chain(&fields.quantity);
+        let counted = fields.cost.iter().chain(&fields.tax).chain(&fields.quantity);
         counted.filter_map(|name| document::find(header, name)).collect()
     }
 
@@ -120,7 +120,7 @@ impl Format for Mapped {
         let of = |field: &Field| field.column().is_some_and(is);
         let Mapping { period, fields, tags, category, .. } = &*self.mapping;
         let required = [
-            (is(&fields.cost), "BilledCost, EffectiveCost"),
+            (fields.cost.as_deref().is_some_and(is), "BilledCost, EffectiveCost"),
             (fields.tax.as_deref().is_some_and(is), "BilledCost, EffectiveCost"),
             (is(&period.start), "ChargePeriodStart, BillingPeriodStart"),
             (period.end.as_deref().is_some_and(is), "ChargePeriodEnd"),

@@ -61,9 +61,12 @@ pub(super) enum LeftOut {
     Other,
 }
 
-/// What the rows cost so far, beside what the file says that they do. Cost and tax, and each currency, by themselves.
+/// What the rows cost so far, beside what the file says that they do. Cost and tax, and each currency, by themselves. Of rows without
+/// cost their quantities, and each unit by itself.
 #[derive(Default)]
 pub(super) struct Totals {
+    /// Whether quantities are summed, in units in place of currencies.
+    are_of_quantities: bool,
     by_currency: BTreeMap<String, Sums>,
     /// The last total that names no currency, where the rows before it have several: what it says, and these.
     unnamed: Option<(String, Vec<String>)>,
@@ -96,6 +99,11 @@ struct Costs {
 }
 
 impl Totals {
+    /// Those of the quantities of rows that lack their cost.
+    pub fn of_quantities() -> Self {
+        Self { are_of_quantities: true, ..Self::default() }
+    }
+
     pub fn add(&mut self, currency: &str, cost: Decimal, tax: Decimal) {
         self.rising = if self.rows > 0 && cost > self.last { self.rising + 1 } else { 0 };
         self.last = cost;
@@ -151,7 +159,10 @@ impl Totals {
             "" => self.by_currency.keys().map(String::as_str).take(MOST_CURRENCIES).collect(),
             named => vec![named],
         };
-        let read = |currency: &str| numbers::amount(cell, decimals, currency).ok().flatten();
+        let read = |currency: &str| {
+            let currency = if self.are_of_quantities { "" } else { currency };
+            numbers::amount(cell, decimals, currency).ok().flatten()
+        };
         known.into_iter().filter_map(|currency| Some((currency.to_owned(), read(currency)?))).collect()
     }
 
@@ -184,16 +195,19 @@ impl Totals {
         }
         if let Some((total, several)) = &self.unnamed {
             let several = listed(several.iter().map(String::as_str), 5);
+            let kind = if self.are_of_quantities { "unit" } else { "currency" };
             notes.push(format!(
-                "The file’s own total, {total}, names no currency, and its rows have several ({several}): it is compared with none of \
+                "The file’s own total, {total}, names no {kind}, and its rows have several ({several}): it is compared with none of \
                  their sums."
             ));
         }
         if self.rising + 1 == self.rows && self.rows >= FEW {
-            notes.push(
+            let note = if self.are_of_quantities {
+                "Each row has more than the one before: the column of the quantity may be a running total."
+            } else {
                 "Each row costs more than the one before: the column of the cost may be a running total."
-                    .to_owned(),
-            );
+            };
+            notes.push(note.to_owned());
         }
         notes
     }

@@ -6,7 +6,7 @@
 //! | `[file]` | where the header is, what separates columns, and the columns by which the next file is recognized |
 //! | `[period]` | which columns say when a charge begins and ends, and whether one is spread over calendar months |
 //! | `[numbers]` | whether a point or a comma stands before decimals |
-//! | `[fields]` | what each field of a charge is: a column, or a text for all rows |
+//! | `[fields]` | what each field of a charge is: a column, or a text for all rows. `cost` is the column of what a row costs; of a file that states none, `priced-by = "rate-cards"` stands in its place: its rows are usage, with a quantity and its unit, that rate cards price |
 //! | `[tags]` | columns that are tags, by the key of the tag |
 //! | `[category]` | the category of FOCUS by the words of a column; a row without a word is usage |
 //! | `[[leave-out]]` | rows that are no charges; of totals, the amounts are compared with the sum of the rows |
@@ -28,7 +28,7 @@ mod uses;
 
 pub use document::{
     Amount, CategoryWords, DateForm, Decimals, Field, Fields, File, LastDay, LeaveOut, Length, Mapping,
-    Period, Separator, States,
+    Period, PricedBy, Separator, States,
 };
 pub use draft::{Draft, Lack};
 pub use format::{is_built_in, read_by};

@@ -37,11 +37,13 @@ pub struct Preview {
 }
 
 /// What a month sums to.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct MonthOfPreview {
     pub charges: u64,
     pub billed_cost: Decimal,
     pub accelerator_hours: Decimal,
+    /// By unit, the quantity of usage that lacks its cost: what that costs is not known before it is imported.
+    pub without_cost: BTreeMap<String, Decimal>,
 }
 
 /// A charge, as a page shows it.
@@ -94,6 +96,11 @@ pub fn preview(file: Box<dyn ReadSeek>, mapping: &Mapping, catalog: &Catalog) ->
 }
 
 impl Preview {
+    /// Whether usage of the file lacks its cost until a rate prices it.
+    pub fn lacks_cost(&self) -> bool {
+        self.months.values().any(|month| !month.without_cost.is_empty())
+    }
+
     fn add_word(&mut self, export: &Export, column: Option<usize>) {
         let Some(column) = column.filter(|_| self.words.len() < MOST_WORDS) else { return };
         let cell = export.cell(column);
@@ -110,6 +117,10 @@ impl Preview {
         let month = self.months.entry((charge.billing_month(), charge.key.currency.clone())).or_default();
         month.charges += 1;
         month.billed_cost = month.billed_cost.checked_add(charge.billed_cost)?;
+        if charge.lacks_cost {
+            let quantity = month.without_cost.entry(charge.key.unit.clone()).or_default();
+            *quantity = quantity.checked_add(charge.consumed_quantity.unwrap_or_default())?;
+        }
         if let (Some(found), Some(quantity), true) = (found, charge.consumed_quantity, charge.is_metered) {
             let seconds = quantity.times(found.per_unit.parts()).times(found.seconds_per_unit.into());
             let hours = crate::accelerator::accelerator_hours(seconds, 6);

@@ -126,7 +126,7 @@ impl Reader {
         let at = At {
             start: find(&mapping.period.start),
             end: maybe(&mapping.period.end),
-            cost: find(&fields.cost),
+            cost: maybe(&fields.cost),
             tax: maybe(&fields.tax),
             quantity: maybe(&fields.quantity),
             currency: From::new(Some(&fields.currency), header),
@@ -161,10 +161,12 @@ impl Reader {
         let mut key_columns: Vec<usize> = of_key.into_iter().filter_map(From::column).collect();
         key_columns.extend(at.category);
         key_columns.extend(at.tags.iter().map(|(_, column)| *column));
-        let last_needed = [at.start, at.cost].into_iter().flatten().max().unwrap_or_default();
+        let lacks_cost = mapping.lacks_cost();
+        let amount = if lacks_cost { at.quantity } else { at.cost };
+        let last_needed = [at.start, amount].into_iter().flatten().max().unwrap_or_default();
         Self {
             rules: Rules::new(&mapping, header),
-            totals: Totals::default(),
+            totals: if lacks_cost { Totals::of_quantities() } else { Totals::default() },
             currency: CurrencyColumn::default(),
             last_needed,
             key_columns,
@@ -245,6 +247,9 @@ impl Reader {
 
     /// The charges that a row is, in order.
     fn charges(&mut self, row: &Row<'_>) -> Result<Vec<Part>, Problem> {
+        if self.mapping.lacks_cost() {
+            return self.usage(row);
+        }
         let currency = self.currency(row)?;
         let (mut cost, mut tax) =
             (self.amount(row, self.at.cost, &currency)?, self.amount(row, self.at.tax, &currency)?);
@@ -263,7 +268,38 @@ impl Reader {
         let whole = |kind, cost, quantity| Part { kind, period, month, cost, quantity };
         let cost_part = cost.map(|cost| whole(Kind::Cost, cost, quantity));
         let tax_part = tax.filter(|tax| !tax.is_zero()).map(|tax| whole(Kind::Tax, tax, None));
-        let wholes = cost_part.into_iter().chain(tax_part);
+        let parts = self.parts_of(row, cost_part.into_iter().chain(tax_part))?;
+        let (cost, tax) = (cost.unwrap_or_default(), tax.unwrap_or_default());
+        self.totals.add(&currency, cost, tax);
+        if self.is_unsigned_credit {
+            self.totals.take_off(&currency, -(cost + tax));
+        }
+        Ok(parts)
+    }
+
+    /// The charges of a row that states no cost: usage, of which a quantity is known and its unit.
+    fn usage(&mut self, row: &Row<'_>) -> Result<Vec<Part>, Problem> {
+        self.category = self.category(row)?;
+        if self.category != ChargeCategory::Usage {
+            let expected = "usage, the only category that rate cards price: leave other rows out, or import them from a file with their cost";
+            return Err(row.problem(self.at.category, expected));
+        }
+        let an_amount = numbers::an_amount(self.mapping.numbers.decimal);
+        let quantity = self.quantity(row)?.ok_or_else(|| row.problem(self.at.quantity, an_amount))?;
+        let unit = self.unit(row)?;
+        if unit.is_empty() {
+            return Err(row.problem(self.at.unit.column(), "the unit of the quantity, such as GPU-Hours"));
+        }
+        let period = self.period(row)?;
+        let month = BillingMonth::of(period.start.date_naive());
+        let whole = Part { kind: Kind::Cost, period, month, cost: Decimal::ZERO, quantity: Some(quantity) };
+        let parts = self.parts_of(row, std::iter::once(whole))?;
+        self.totals.add(&unit, quantity, Decimal::ZERO);
+        Ok(parts)
+    }
+
+    /// The parts of what a row states, by months where the mapping divides it.
+    fn parts_of(&self, row: &Row<'_>, wholes: impl Iterator<Item = Part>) -> Result<Vec<Part>, Problem> {
         let mut parts = Vec::new();
         for whole in wholes {
             if !self.mapping.period.spread {
@@ -275,12 +311,14 @@ impl Reader {
             })?;
             parts.extend(spread);
         }
-        let (cost, tax) = (cost.unwrap_or_default(), tax.unwrap_or_default());
-        self.totals.add(&currency, cost, tax);
-        if self.is_unsigned_credit {
-            self.totals.take_off(&currency, -(cost + tax));
-        }
         Ok(parts)
+    }
+
+    /// The unit of the quantity, in English where it is one of time.
+    fn unit(&self, row: &Row<'_>) -> Result<String, Problem> {
+        let mut text = String::new();
+        self.at.unit.text(row, &mut text)?;
+        Ok(units::in_english(&text).to_owned())
     }
 
     /// Whether a credit is printed without the minus sign that its amounts mean. All credits of a file have one or none: where some do,
@@ -346,6 +384,7 @@ impl Reader {
     fn hand_out(&mut self, row: &Row<'_>, charge: &mut Charge) -> Result<bool, Problem> {
         let Some(part) = self.parts.pop() else { return Ok(false) };
         self.kind = part.kind;
+        charge.lacks_cost = self.mapping.lacks_cost();
         charge.period = part.period;
         charge.billing_month = part.month;
         charge.billed_cost = part.cost;
@@ -419,15 +458,18 @@ impl ReadRow for Reader {
     fn read(&mut self, row: Row<'_>, charge: &mut Charge) -> Result<Outcome, Problem> {
         self.parts.clear();
         if let Some(left_out) = self.rules.find(&row) {
-            let currency = self.currency(&row).unwrap_or_default();
-            let (cell, decimals) = (text(&row, self.at.cost)?, self.mapping.numbers.decimal);
+            let lacks_cost = self.mapping.lacks_cost();
+            let read = if lacks_cost { self.unit(&row) } else { self.currency(&row) };
+            let currency = read.unwrap_or_default();
+            let summed = if lacks_cost { self.at.quantity } else { self.at.cost };
+            let (cell, decimals) = (text(&row, summed)?, self.mapping.numbers.decimal);
             match left_out {
                 LeftOut::Total => {
                     let tax = text(&row, self.at.tax)?;
                     self.totals.state([&cell, &tax], decimals, &currency);
                 }
                 // A column of taxes has the tax of the rows.
-                LeftOut::Tax if self.at.tax.is_none() => {
+                LeftOut::Tax if self.at.tax.is_none() && !lacks_cost => {
                     self.totals.leave_out_tax(&cell, decimals, &currency);
                 }
                 LeftOut::Tax | LeftOut::Other => {}

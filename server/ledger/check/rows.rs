@@ -105,8 +105,8 @@ impl Again {
     }
 
     /// What rates make of the charge that was read, where it lacks its cost. Of rows that were imported alone, since tiers count them.
-    fn price(&mut self, is_charge: bool) -> Decimal {
-        if !is_charge || !self.charge.lacks_cost {
+    fn price(&mut self) -> Decimal {
+        if !self.charge.lacks_cost {
             return Decimal::ZERO;
         }
         self.pricer.price(&mut self.charge);
@@ -119,10 +119,11 @@ impl Again {
         read.map_err(|refusal| io::Error::other(refusal.message()))
     }
 
-    /// The first thing that differs between the charges of the row, the first of which was read and priced, and those that are
-    /// stored; and what rates make of the others. A stored one is compared with the charge that differs least.
-    fn differences(&mut self, mut stored: Vec<Stored>) -> io::Result<(Option<Difference>, Decimal)> {
-        let (mut found, mut priced) = (None, Decimal::ZERO);
+    /// What rates make of the charges of the row, the first of which was read, and the first thing that differs between them and those
+    /// that are stored. A stored one is compared with the charge that differs least.
+    fn differences(&mut self, mut stored: Vec<Stored>) -> io::Result<(Decimal, Option<Difference>)> {
+        let mut priced = self.price();
+        let mut found = None;
         loop {
             let differences: Vec<_> = stored.iter().map(|stored| self.difference(stored)).collect();
             if let Some(same) = differences.iter().position(Option::is_none) {
@@ -136,10 +137,10 @@ impl Again {
             if !self.further()? {
                 break;
             }
-            priced = sum([priced, self.price(true)].into_iter())?;
+            priced = sum([priced, self.price()].into_iter())?;
         }
         let too_many = || ("of which the ledger has a charge too many".to_owned(), Decimal::ZERO, 1.into());
-        Ok((found.or_else(|| (!stored.is_empty()).then(too_many)), priced))
+        Ok((priced, found.or_else(|| (!stored.is_empty()).then(too_many))))
     }
 
     fn stated_cost(&self) -> &'static str {
@@ -232,13 +233,12 @@ pub(super) fn compare(
             Some(_) => {
                 let in_ledger = sum(of_row.iter().map(|charge| self::stated(again.half, charge)))?;
                 let stated = again.signed(cost.amount()?, is_charge);
-                let first = again.price(is_charge);
-                let (found, others) = if is_charge {
+                let (priced, found) = if is_charge {
                     again.differences(of_row)?
                 } else {
-                    (Some(("it is no charge".to_owned(), Decimal::ZERO, 1.into())), Decimal::ZERO)
+                    (Decimal::ZERO, Some(("it is no charge".to_owned(), Decimal::ZERO, 1.into())))
                 };
-                let in_file = sum([stated, first, others].into_iter())?;
+                let in_file = sum([stated, priced].into_iter())?;
                 compared.add(in_file, in_ledger)?;
                 if in_file != in_ledger {
                     compared.cost_differs += 1;

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde::de::value::{Error, StrDeserializer};
 
-use crate::billing::mapping::{Draft, LeaveOut, Said, Sample, Suggestion, Use};
+use crate::billing::mapping::{Draft, LeaveOut, PricedBy, Said, Sample, Suggestion, Use};
 use crate::web::extract::Pairs;
 
 /// What is the same in all rows, where no column says it.
@@ -58,6 +58,9 @@ impl Filled {
     /// What was filled in.
     pub fn draft(&self, sample: &Sample) -> Draft {
         let uses = (0..sample.names.len()).map(|at| Use::parse(self.text(&format!("column{at}"))));
+        let uses: Vec<_> = uses.collect();
+        // A column of costs that was chosen afterwards is what prices the rows.
+        let priced_by = self.word::<PricedBy>("priced-by").filter(|_| !uses.contains(&Some(Use::Cost)));
         let texts = TEXTS.iter().map(|(of, ..)| (*of, self.text(of.as_str()).to_owned()));
         // A word that nothing was chosen for is stated by nobody, and its rows are rejected.
         let words = self.0.iter().filter_map(|(name, category)| {
@@ -71,7 +74,8 @@ impl Filled {
             sheet: sheet(sample),
             states: self.word("states").unwrap_or_default(),
             names: sample.names.clone(),
-            uses: uses.collect(),
+            uses,
+            priced_by,
             texts: texts.filter(|(_, text)| !text.trim().is_empty()).collect(),
             end_is: self.word("end-is").unwrap_or_default(),
             length: self.word("length").unwrap_or_default(),
@@ -107,6 +111,7 @@ pub(super) fn pairs(sample: &Sample, draft: &Draft) -> Pairs {
         ("decimal".to_owned(), written(&draft.decimal)),
         ("dates".to_owned(), draft.dates.as_ref().map(written).unwrap_or_default()),
     ];
+    pairs.extend(draft.priced_by.as_ref().map(|it| ("priced-by".to_owned(), written(it))));
     if draft.spread {
         pairs.push(("spread".to_owned(), "yes".to_owned()));
     }
@@ -169,15 +174,18 @@ pub(super) fn suggested(sample: &Sample, suggestion: &Suggestion) -> Draft {
     }
 }
 
-/// What a mapping says, for a file that has most of its columns.
+/// What a mapping says, for a file that has most of its columns. Where it said that a file states no cost, that is asked again of a file
+/// with a column that it does not know: it may be the cost.
 pub(super) fn adapted(mapping: &crate::billing::mapping::Mapping, sample: &Sample) -> Draft {
     let of = Draft::of(mapping);
     let uses = sample.names.iter().map(|name| {
         let at = of.names.iter().position(|known| known == name)?;
         of.uses.get(at).copied().flatten()
     });
+    let priced_by = of.priced_by.filter(|_| sample.names.iter().all(|name| of.names.contains(name)));
     Draft {
         uses: uses.collect(),
+        priced_by,
         names: sample.names.clone(),
         separator: sample.separator,
         header_row: sample.header_row,

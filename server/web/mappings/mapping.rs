@@ -5,7 +5,7 @@ use axum::http::{HeaderValue, header};
 use axum::response::IntoResponse as _;
 use serde_json::json;
 
-use crate::billing::mapping::{Draft, Use, shipped};
+use crate::billing::mapping::{Draft, PricedBy, Use, shipped};
 use crate::ledger::{self, SavedMapping};
 use crate::web::error::Result;
 use crate::web::extract::{Db, Writing};
@@ -68,7 +68,12 @@ fn lines(saved: &SavedMapping) -> Vec<Line> {
         text: text.clone(),
         label: of.label().to_owned(),
     });
-    columns.chain(texts).collect()
+    let priced_by = draft.priced_by.map(|PricedBy::RateCards| Line {
+        column: String::new(),
+        text: "priced by rate cards".to_owned(),
+        label: Use::Cost.label().to_owned(),
+    });
+    columns.chain(texts).chain(priced_by).collect()
 }
 
 /// The text, to be kept or read elsewhere; of one that is built in, with its comments.

@@ -349,6 +349,9 @@ fn totals(preview: &Preview) -> BTreeMap<&str, MonthOfPreview> {
         total.charges += month.charges;
         total.billed_cost += month.billed_cost;
         total.accelerator_hours += month.accelerator_hours;
+        for (unit, quantity) in &month.without_cost {
+            *total.without_cost.entry(unit.clone()).or_default() += *quantity;
+        }
     }
     totals
 }

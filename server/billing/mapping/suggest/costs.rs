@@ -155,7 +155,7 @@ impl Costs {
 
     fn ask_about_cost(&mut self, table: &Table<'_>) {
         let Some(cost) = self.cost else {
-            self.questions.push(no_cost(table));
+            self.questions.push(no_cost(table, self.quantity.is_some()));
             return;
         };
         let column = &table.columns[cost];
@@ -180,8 +180,8 @@ impl Costs {
     }
 }
 
-/// What is said where no column is the cost.
-fn no_cost(table: &Table<'_>) -> String {
+/// What is said where no column is the cost. Usage may have none: its quantity is priced by rate cards where somebody says so.
+fn no_cost(table: &Table<'_>, has_quantity: bool) -> String {
     let named = at(table, |column| RANKS.iter().any(|role| column.has(*role)));
     let unreadable = named.iter().find_map(|at| {
         let column = &table.columns[*at];
@@ -193,6 +193,10 @@ fn no_cost(table: &Table<'_>) -> String {
             column.quoted(),
             cells::quoted(cell)
         ),
+        None if has_quantity => {
+            "No column looks like the cost of a row: choose it, or say that the file states no cost."
+                .to_owned()
+        }
         None => "No column looks like the cost of a row: choose it.".to_owned(),
     }
 }

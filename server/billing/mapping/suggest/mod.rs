@@ -76,7 +76,9 @@ pub fn suggest(sample: &Sample) -> Suggestion {
     let times = times::find(&table, &sample.above);
     let costs = costs::find(&table);
     let uses = uses(&table, &times, &costs);
-    let totals = left_out::find(sample, &lines, (costs.cost, costs.tax), decimals);
+    // Where nothing costs, the total is that of the quantity.
+    let summed = costs.cost.map_or((costs.quantity, None), |cost| (Some(cost), costs.tax));
+    let totals = left_out::find(sample, &lines, summed, decimals);
     let (currency, several_currencies) = currency(&table, &costs, &uses, &sample.above);
     let column = |of: Use| uses.iter().position(|used| *used == Some(of)).map(|at| &table.columns[at]);
     let unit = if column(Use::Unit).is_some() { None } else { column(Use::Quantity).and_then(texts::unit) };
