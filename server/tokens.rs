@@ -52,13 +52,18 @@ pub fn recognize(service: &str, sku: &str, meter: &str, unit: &str) -> Option<To
         return None;
     }
     let per_unit = per_unit(&of_unit, &of_text)?;
-    Some(Tokens { model: model_of(service, &of_text), kind: kind(&of_text), per_unit })
+    // Where the unit says how many, a number before the kind is of the model's name: `Qwen2.5-7B-1M output tokens`.
+    let unit_says = (0..of_unit.len()).any(|at| count_at(&of_unit, at).is_some());
+    let count = count_of_tokens(&of_text)
+        .filter(|(_, words)| !unit_says || of_text.get(words.end).is_some_and(|next| is_token(next)));
+    let count = count.map(|(_, words)| words).unwrap_or_default();
+    Some(Tokens { model: model_of(service, &of_text, &count), kind: kind(&of_text), per_unit })
 }
 
 /// Words of a text. Of a word of several, as `InputTokenCount`, each.
 fn words_of(text: &str) -> Vec<String> {
     let mut words = Vec::new();
-    for part in text.split(|c: char| !(c.is_alphanumeric() || c == '.')) {
+    for part in without_grouping(text).split(|c: char| !(c.is_alphanumeric() || c == '.')) {
         let has_token = part.contains("Token");
         let mut word = String::new();
         for c in part.chars() {
@@ -71,6 +76,14 @@ fn words_of(text: &str) -> Vec<String> {
     }
     words.retain(|word| word.chars().any(char::is_alphanumeric));
     words
+}
+
+/// `1,000` as one number.
+fn without_grouping(text: &str) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    let is_digit = |at: Option<usize>| at.and_then(|at| chars.get(at)).is_some_and(char::is_ascii_digit);
+    let is_grouping = |at: usize| chars[at] == ',' && is_digit(at.checked_sub(1)) && is_digit(Some(at + 1));
+    (0..chars.len()).filter(|at| !is_grouping(*at)).map(|at| chars[at]).collect()
 }
 
 fn is_token(word: &str) -> bool {
@@ -116,54 +129,71 @@ fn kind(words: &[String]) -> TokenKind {
 }
 
 fn per_unit(unit: &[String], text: &[String]) -> Option<u32> {
-    let is_of_time = unit.iter().any(|word| {
-        matches!(word.to_ascii_lowercase().as_str(), "hour" | "hours" | "hr" | "hrs" | "minute" | "month")
-    });
-    if is_of_time {
+    const TIMES: [&str; 6] = ["hour", "hours", "hr", "hrs", "minute", "month"];
+    if unit.iter().any(|word| TIMES.iter().any(|time| word.eq_ignore_ascii_case(time))) {
         return None;
     }
-    let said = |words: &[String]| words.iter().find_map(|word| multiple(word));
-    if let Some(multiple) = said(unit) {
-        return Some(multiple);
+    if let Some((tokens, _)) = (0..unit.len()).find_map(|at| count_at(unit, at)) {
+        return Some(tokens);
     }
     if unit.iter().any(|word| is_token(word)) {
         return Some(1);
     }
     // `Units` says nothing, and the text may.
     let is_marketplace = text.iter().any(|word| word == "MP");
-    said(text).filter(|it| *it >= THOUSAND).or(is_marketplace.then_some(MILLION))
+    count_of_tokens(text).map(|(tokens, _)| tokens).or(is_marketplace.then_some(MILLION))
 }
 
-/// `1K`, `Million`, `1000`.
-fn multiple(word: &str) -> Option<u32> {
-    let word = word.to_ascii_lowercase();
-    match word.as_str() {
-        "k" | "thousand" | "thousands" => return Some(THOUSAND),
-        "m" | "million" | "millions" => return Some(MILLION),
-        _ => {}
-    }
-    let (digits, times) = match word.strip_suffix(['k', 'm']) {
-        Some(digits) => (digits, if word.ends_with('k') { THOUSAND } else { MILLION }),
-        None => (word.as_str(), 1),
+/// How many tokens a text says that a unit is, and which of its words say so: those before *tokens*, with what says the kind between
+/// them. Other numbers are of the model's name.
+fn count_of_tokens(text: &[String]) -> Option<(u32, std::ops::Range<usize>)> {
+    (0..text.len()).find_map(|at| {
+        let (tokens, words) = count_at(text, at)?;
+        let after =
+            text[at + words..].iter().find(|word| kind_of(word).is_none() && !is_short_output(word))?;
+        (tokens >= THOUSAND && is_token(after)).then_some((tokens, at..at + words))
+    })
+}
+
+/// The count that begins with a word, and of how many words it is: `1K`, `Million`, `1 million`, `1000`.
+fn count_at(words: &[String], at: usize) -> Option<(u32, usize)> {
+    let scale = |word: &str| match word.to_ascii_lowercase().as_str() {
+        "k" | "thousand" | "thousands" => Some(THOUSAND),
+        "m" | "million" | "millions" => Some(MILLION),
+        _ => None,
     };
-    let number: u32 = digits.parse().ok()?;
-    let of_tokens = number.checked_mul(times)?;
-    matches!(of_tokens, 1 | THOUSAND | 10_000 | 100_000 | MILLION).then_some(of_tokens)
+    let word = words.get(at)?;
+    if let Some(scale) = scale(word) {
+        return Some((scale, 1));
+    }
+    let lower = word.to_ascii_lowercase();
+    let (number, own) = match lower.strip_suffix(['k', 'm']) {
+        Some(number) => (number, scale(&lower[number.len()..])?),
+        None => (lower.as_str(), 1),
+    };
+    let number: u32 = number
+        .parse()
+        .ok()
+        .filter(|number| [1, 10, 100, THOUSAND, 10_000, 100_000, MILLION].contains(number))?;
+    match words.get(at + 1).and_then(|next| scale(next)).filter(|_| own == 1) {
+        Some(next) => Some((number.checked_mul(next)?, 2)),
+        None => Some((number.checked_mul(own)?, 1)),
+    }
 }
 
 /// What is left of the text that says no kind, no count and no region; the service, where that is nothing but a tier.
-fn model_of(service: &str, words: &[String]) -> String {
-    let is_count = |word: &str| {
-        let lower = word.to_ascii_lowercase();
+fn model_of(service: &str, words: &[String], count: &std::ops::Range<usize>) -> String {
+    let is_of_unit = |word: &str| {
         is_token(word)
-            || matches!(lower.as_str(), "count" | "unit" | "units" | "mp" | "mantle")
-            || (multiple(word).is_some() && !lower.contains('.'))
+            || matches!(word.to_ascii_lowercase().as_str(), "count" | "unit" | "units" | "mp" | "mantle")
     };
     let is_of_model = |word: &str| !is_short_output(word) || words.iter().any(|it| kind_of(it).is_some());
     let left: Vec<&str> = words
         .iter()
-        .map(String::as_str)
-        .filter(|word| kind_of(word).is_none() && is_of_model(word) && !is_count(word) && !is_region(word))
+        .enumerate()
+        .filter(|(at, _)| !count.contains(at))
+        .map(|(_, word)| word.as_str())
+        .filter(|word| kind_of(word).is_none() && is_of_model(word) && !is_of_unit(word) && !is_region(word))
         .collect();
     let is_tier = |word: &str| {
         let tiers = [
@@ -266,6 +296,26 @@ mod tests {
                 Some(("text embedding 3 small", Other, MILLION)),
             ),
             ("Inference", "opt-66b input tokens", "1M tokens", Some(("opt 66b", Input, MILLION))),
+            (
+                "Inference",
+                "Llama3-1-70B-input-tokens",
+                "1 million tokens",
+                Some(("Llama3 1 70B", Input, MILLION)),
+            ),
+            ("Inference", "Llama3-70B-input-tokens", "1,000 tokens", Some(("Llama3 70B", Input, THOUSAND))),
+            (
+                "Inference",
+                "Qwen2.5-7B-Instruct-1M output tokens",
+                "1 K tokens",
+                Some(("Qwen2.5 7B Instruct 1M", Output, THOUSAND)),
+            ),
+            ("Inference", "kimi-k2 Million Input Tokens", "Units", Some(("kimi k2", Input, MILLION))),
+            (
+                "Inference",
+                "gpt-oss-120B per 100 tokens",
+                "10 tokens",
+                Some(("gpt oss 120B per 100", Other, 10)),
+            ),
             ("OpenAI", "", "tokens", Some(("OpenAI", Other, 1))),
             // A unit that says nothing, time, and other words with token.
             ("Inference", "llama-3.3-70b input tokens", "Units", None),

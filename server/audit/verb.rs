@@ -27,6 +27,7 @@ words! {
         ImportCancelled = "import.cancelled", "upload canceled";
         ImportRetried = "import.retried", "upload tried again";
         DeliveryPublished = "delivery.published", "published";
+        DeliveryKept = "delivery.kept", "not published: needs review";
         DeliveryReplaced = "delivery.replaced", "replaced earlier import";
         DeliveryAdded = "delivery.added", "added to earlier import";
         DeliveryExplained = "delivery.explained", "gave reason for smaller month";

@@ -93,7 +93,7 @@ pub use partition::Partition;
 pub use payer::Payer;
 pub use progress::Progress;
 pub use publish::{Published, Question, Reason, Shortfall, begin_version, end_version, publish, sequence};
-pub use rates::{VersionedRates, rates, rates_as_of};
+pub use rates::{VersionedRates, rates, rates_as_of, rates_of_charge};
 pub use reload::{LoadedAgain, Reload};
 pub use reprice::{Repriced, obstacle, outdated, postpone, reprice};
 pub use review::{Review, Reviewed, Reviews, publish_reviewed, reviews, set_review};

@@ -4,11 +4,13 @@
 
 use std::sync::Arc;
 
+use chrono::NaiveDate;
 use sqlx::PgConnection;
 use sqlx::types::Json;
+use uuid::Uuid;
 
 use super::catalog::catalog_of_version;
-use super::usage_without_cost::Pricer;
+use super::usage_without_cost::{Pricer, Which, usage_without_cost};
 use crate::rating::{Rate, Rates};
 
 /// Rates as of a version of the rate cards.
@@ -53,4 +55,27 @@ pub(super) async fn pricer_of(db: &mut PgConnection, delivery_id: i64) -> sqlx::
         None => VersionedRates::default(),
     };
     Ok(Pricer::new(rates, catalog_of_version(db, row.catalog_version).await?))
+}
+
+/// The version of the rate cards that priced usage of a key and day of an import, and the rates of it that are for such usage on that
+/// day, the most particular first: with the accelerators as they were known then. `None` where none of it came without cost.
+pub async fn rates_of_charge(
+    db: &mut PgConnection,
+    (delivery, key): (i64, Uuid),
+    day: NaiveDate,
+) -> sqlx::Result<Option<(i64, Vec<Rate>)>> {
+    let Some(usage) = usage_without_cost(&mut *db, Which::OfKey { delivery, key, day }).await?.pop() else {
+        return Ok(None);
+    };
+    let row = sqlx::query!(
+        "select rates_version, catalog_version from deliveries where delivery_id = $1",
+        delivery
+    )
+    .fetch_one(&mut *db)
+    .await?;
+    let Some(version) = row.rates_version else { return Ok(None) };
+    let accelerator = catalog_of_version(&mut *db, row.catalog_version).await?.recognize(&usage.key);
+    let rates = rates_as_of(db, version).await?.rates;
+    let holding = rates.of_key(&usage.key, accelerator).into_iter().filter(|rate| rate.holds_on(day));
+    Ok(Some((version, holding.cloned().collect())))
 }

@@ -138,7 +138,7 @@ pub async fn publish_reviewed(
 ) -> sqlx::Result<Reviewed> {
     let mut tx = db.begin().await?;
     let awaits_review = sqlx::query_scalar!(
-        r#"select status = 'waiting' and awaits_review as "awaits_review!" from deliveries where delivery_id = $1 for update"#,
+        r#"select status = 'waiting' and awaits_review as "awaits_review!" from deliveries where delivery_id = $1"#,
         delivery_id,
     )
     .fetch_one(&mut *tx)
@@ -157,7 +157,15 @@ pub async fn publish_reviewed(
         Published::Overlaps(overlap) => Reviewed::Overlaps(overlap),
         Published::OtherHalf(_) => Reviewed::OtherHalf,
         Published::Asks(question) => {
-            let (message, suggested) = settle::asked(&question);
+            let is_taken = sqlx::query_scalar!(
+                r#"select exists (
+                       select from delivery_files where delivery_id = $1 and taken_from is not null
+                   ) as "is_taken!""#,
+                delivery_id,
+            )
+            .fetch_one(&mut *tx)
+            .await?;
+            let (message, suggested) = settle::asked(&question, is_taken);
             delivery::wait(&mut tx, delivery_id, &message, delivery::Awaits::Decision(suggested)).await?;
             Reviewed::Asks
         }

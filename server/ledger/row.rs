@@ -30,6 +30,8 @@ pub struct ChargeOfRow {
     pub key: Uuid,
     /// Why it pays for accelerators or does not, in a sentence.
     pub why: String,
+    /// Whether it came without cost, so that rate cards price it.
+    pub lacks_cost: bool,
 }
 
 impl OriginalRow {
@@ -120,7 +122,8 @@ pub fn original_row(
     let mut is_charge = step == Step::Charge;
     while is_charge {
         let key = keyer.key(&charge).charge_key_id;
-        charges.push(ChargeOfRow { key, why: keyer.catalog().why(&charge.key) });
+        let (why, lacks_cost) = (keyer.catalog().why(&charge.key), charge.lacks_cost);
+        charges.push(ChargeOfRow { key, why, lacks_cost });
         is_charge = export.further(&mut charge, |_| false).map_err(unreadable)?;
     }
     let columns = export.original().into_iter().map(|(name, value)| OriginalColumn {

@@ -118,12 +118,8 @@ pub(super) async fn settle(
             Published::At(_) => break review.map(|reason| (reason, Awaits::Review)),
             Published::Already => break None,
             Published::Asks(question) => {
-                let (said, suggested) = if loaded.files.iter().any(|file| file.taken_from.is_some()) {
-                    let choice = "Choose whether to replace the active imports or to discard this one.";
-                    (format!("{question}. {choice}"), Some(Decision::Replace))
-                } else {
-                    asked(&question)
-                };
+                let is_taken = loaded.files.iter().any(|file| file.taken_from.is_some());
+                let (said, suggested) = asked(&question, is_taken);
                 break Some((said, Awaits::Decision(suggested)));
             }
             Published::Overlaps(overlap) => {
@@ -278,8 +274,13 @@ fn counts_twice(overlap: &Overlap, decision: Option<Decision>) -> String {
     }
 }
 
-/// What is asked where replacing would lose something, and what is offered first.
-pub(super) fn asked(question: &publish::Question) -> (String, Option<Decision>) {
+/// What is asked where replacing would lose something, and what is offered first; `is_taken`: it has a file that was taken from an
+/// import which is active, and would count twice beside it.
+pub(super) fn asked(question: &publish::Question, is_taken: bool) -> (String, Option<Decision>) {
+    if is_taken {
+        let choice = "Choose whether to replace the active imports or to discard this one.";
+        return (format!("{question}. {choice}"), Some(Decision::Replace));
+    }
     let suggested = question.part.map(|_| Decision::Add);
     (format!("{question}. {}", choices(suggested)), suggested)
 }

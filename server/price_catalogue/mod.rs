@@ -23,5 +23,5 @@ use price::shipped;
 pub use price::{Paid, Payment, Price, Tier};
 pub use report::Report;
 pub use token_prices::{
-    ListedTokenPrice, TokenPrice, add_token_price, set_token_price_removed, token_prices,
+    ListedTokenPrice, Removal, TokenPrice, add_token_price, set_token_price_removed, token_prices,
 };

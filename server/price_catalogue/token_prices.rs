@@ -105,18 +105,36 @@ pub async fn add_token_price(db: &mut PgConnection, price: &TokenPrice, act: Act
     Ok(added.is_some())
 }
 
-/// Takes a price from the list, or brings it back. The price, where that changed anything.
+/// What became of a price that is taken from the list or brought back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Removal {
+    Done(TokenPrice),
+    /// Another one of the same offer and day is on the list.
+    Taken,
+    /// It was so before.
+    Already,
+}
+
+/// Takes a price from the list, or brings it back.
 pub async fn set_token_price_removed(
     db: &mut PgConnection,
     id: i64,
     is_removed: bool,
     act: Act<'_>,
-) -> sqlx::Result<Option<TokenPrice>> {
+) -> sqlx::Result<Removal> {
     let mut tx = db.begin().await?;
-    let changed = sqlx::query!(
+    sqlx::query!("lock table token_prices in share row exclusive mode").execute(&mut *tx).await?;
+    let listed = token_prices(&mut tx).await?;
+    let Some(found) = listed.iter().find(|it| it.id == id && it.is_removed != is_removed) else {
+        return Ok(Removal::Already);
+    };
+    if !is_removed && listed.iter().any(|it| !it.is_removed && it.price.is_same_offer(&found.price)) {
+        return Ok(Removal::Taken);
+    }
+    sqlx::query!(
         "update token_prices
          set removed_at = case when $2 then $3::timestamptz end, removed_by = case when $2 then $4 end
-         where token_price_id = $1 and (removed_at is null) = $2",
+         where token_price_id = $1",
         id,
         is_removed,
         act.at,
@@ -124,17 +142,20 @@ pub async fn set_token_price_removed(
     )
     .execute(&mut *tx)
     .await?;
-    if changed.rows_affected() == 0 {
-        return Ok(None);
-    }
-    let found = token_prices(&mut tx).await?.into_iter().find(|it| it.id == id).map(|it| it.price);
-    if let Some(price) = &found {
-        let verb = if is_removed { Verb::TokenPriceRemoved } else { Verb::TokenPriceRestored };
-        let details = json!({ "price": title(price) });
-        audit::record(&mut tx, act, verb, &Object::Other("token prices"), details).await?;
-    }
+    let verb = if is_removed { Verb::TokenPriceRemoved } else { Verb::TokenPriceRestored };
+    let details = json!({ "price": title(&found.price) });
+    audit::record(&mut tx, act, verb, &Object::Other("token prices"), details).await?;
     tx.commit().await?;
-    Ok(found)
+    Ok(Removal::Done(found.price.clone()))
+}
+
+impl TokenPrice {
+    /// Whether both are what the same supplier asked for the same on the same day.
+    fn is_same_offer(&self, other: &Self) -> bool {
+        self.supplier.eq_ignore_ascii_case(&other.supplier)
+            && self.model.eq_ignore_ascii_case(&other.model)
+            && (self.kind, &self.currency, self.date) == (other.kind, &other.currency, other.date)
+    }
 }
 
 /// For a person: `OpenAI gpt-5 output, 10 USD per million, read on 2026-11-01`.

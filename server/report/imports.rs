@@ -80,6 +80,9 @@ pub struct Delivery {
     pub suggested_decision: Option<String>,
     /// It waits only to be looked at: to publish it loses nothing.
     pub awaits_review: bool,
+    /// Usage of it that came without cost was priced before the rate cards changed last.
+    #[serde(skip)]
+    pub is_priced_before: bool,
     /// Months that it made smaller than the limits allow, and why.
     pub shrank: Vec<Shrank>,
     /// Rejected rows that no active delivery corrects.
@@ -352,6 +355,7 @@ async fn rows(db: &mut PgConnection, which: Which<'_>) -> sqlx::Result<Vec<Deliv
             undone_sequence: row.undone_sequence,
             suggested_decision: row.suggested_decision,
             awaits_review: row.awaits_review,
+            is_priced_before: row.is_priced_before,
             ..Delivery::default()
         })
         .collect())

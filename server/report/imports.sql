@@ -21,6 +21,9 @@ select
     d.noisy_tags,
     d.suggested_decision,
     d.awaits_review,
+    coalesce(
+        d.rates_version < (select version from documents where kind = 'rate-cards'), false
+    ) as "is_priced_before!",
     array(
         select distinct v.delivery_id from visibility v where v.until_sequence = d.published_sequence order by 1
     ) as "replaced!",

@@ -264,14 +264,20 @@ pub async fn show(path: paths::Charge, format: Format, reading: Reading<OfRow>) 
     if trace.is_none() && rejection.is_none() {
         Archived::check(&mut db, &[at.delivery]).await?;
     }
-    let mut priced_by = match &trace {
-        Some(trace) => report::priced_by(&mut db, trace).await?,
-        None => None,
+    // A key and day may have usage with cost, too: the row says which this is, where it can still be read.
+    let states_cost = |trace: &Trace| {
+        let of_row = original.iter().flat_map(|it| &it.charges);
+        of_row.clone().any(|it| it.key == trace.charge_key && !it.lacks_cost)
     };
-    // What was agreed with whom is no team's matter.
+    let mut priced_by = match &trace {
+        Some(trace) if !states_cost(trace) => report::priced_by(&mut db, trace).await?,
+        Some(_) | None => None,
+    };
+    // What was agreed with whom, and for more than they use, is no team's matter.
     if let Some(priced_by) = &mut priced_by
         && !layout.may(Access::Finance)
     {
+        priced_by.rates.truncate(1);
         for rate in &mut priced_by.rates {
             (rate.contract, rate.source, rate.billing_account) = Default::default();
         }

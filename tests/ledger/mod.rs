@@ -18,6 +18,7 @@ mod originals;
 mod own_tables;
 mod rate_cards;
 mod repeated;
+mod review;
 mod row_sources;
 mod shrinking;
 mod specialty;

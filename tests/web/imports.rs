@@ -245,7 +245,7 @@ async fn a_delivery_shows_what_it_changed_and_leads_to_the_charges(db: PgPool) {
         assert_eq!(json["lines"][0]["difference"], "2.50");
         assert_eq!(json["totals"][0]["difference"], "2.50");
         let csv = app.get(&format!("/imports/2/changes/{by}.csv")).await;
-        assert!(csv.body.lines().nth(1).unwrap().ends_with("USD,10,12.50,2.50,changed"), "{}", csv.body);
+        assert!(csv.body.lines().nth(1).unwrap().ends_with("USD,10,12.50,2.50,changed,"), "{}", csv.body);
     }
     // A line leads to exactly the charges of its key.
     let page = app.get("/imports/2/changes/key").await;

@@ -98,7 +98,7 @@ async fn a_clean_file_can_be_looked_at_before_it_counts(db: PgPool) {
         html::text(&page, "main").contains("Its sender asked to review it before it is published."),
         "{page}"
     );
-    assert_eq!(html::texts(&page, ".choices button"), ["Publish", "Add", "Discard"]);
+    assert_eq!(html::texts(&page, ".choices button"), ["Publish", "Discard"]);
     let row = |selector: &str| html::texts(&page, selector);
     assert_eq!(
         row(".notice tbody tr td")[2..],
@@ -135,7 +135,11 @@ async fn what_was_published_meanwhile_needs_a_decision(db: PgPool) {
     ledger.deliver("large.csv", clean()).await;
     app.submit("/imports/1", "/imports/1/publish", &[]).await;
     let page = app.get("/imports/1").await.body;
-    assert!(html::text(&page, ".flash").contains("import 1 needs a decision now"), "{page}");
+    assert!(
+        html::text(&page, ".flash")
+            .contains("Import 1 was not published: other imports were published meanwhile."),
+        "{page}"
+    );
     assert_eq!(html::texts(&page, ".choices button"), ["Replace", "Add", "Discard"]);
     assert!(html::text(&page, "main").contains("has what this one does not: sub-accounts s2"), "{page}");
     assert_eq!(total(&mut app, "2026-09").await, "30.75");

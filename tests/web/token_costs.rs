@@ -170,7 +170,7 @@ async fn list_prices_stand_with_their_day_beside_what_was_paid(db: PgPool) {
     assert_eq!((&price["price"], &price["date"]), (&"12.5".into(), &"2026-11-01".into()));
     assert_eq!(decimal(&price["own_effective_price"]), number("15"), "names differ in their letters alone");
     let csv = admin.get("/prices/tokens.csv").await.body;
-    assert!(csv.contains("NeoCloud,claude4.5sonnet,output,12.5,USD,2026-11-01,their list,15"), "{csv}");
+    assert!(csv.contains("NeoCloud,claude4.5sonnet,output,12.5,USD,2026-11-01,their list,15,USD"), "{csv}");
 
     // Twice, of tomorrow, and nonsense.
     let with = |name: &str, value: &'static str| {
@@ -198,7 +198,17 @@ async fn list_prices_stand_with_their_day_beside_what_was_paid(db: PgPool) {
     admin.submit("/prices/tokens", "/prices/tokens/1/restore", &[]).await;
     assert_eq!(admin.json("/prices/tokens.json").await["prices"].as_array().unwrap().len(), 1);
 
+    // Removed, and entered anew: the old one cannot stand beside it.
+    admin.submit("/prices/tokens", "/prices/tokens/1/remove", &[]).await;
+    admin.submit("/prices/tokens", "/prices/tokens", &ENTERED).await;
+    admin.submit("/prices/tokens", "/prices/tokens/1/restore", &[]).await;
+    assert_eq!(admin.json("/prices/tokens.json").await["prices"].as_array().unwrap().len(), 1);
+    assert!(admin.get("/prices/tokens").await.body.contains("Remove that first."));
+
     let mut finance = app.signed_in(Role::Finance).await;
     let page = finance.get("/prices/tokens").await.body;
     assert!(html::texts(&page, "#add").is_empty(), "{page}");
+    let mut lead = app.signed_in(Role::Lead).await;
+    let seen = lead.json("/prices/tokens.json").await;
+    assert_eq!((&seen["prices"][0]["source"], &seen["paid"]), (&"".into(), &serde_json::Value::Null));
 }

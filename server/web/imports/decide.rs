@@ -46,18 +46,20 @@ pub async fn publish(
     status(&mut db, delivery).await?;
     let mut tx = db.begin().await?;
     let reviewed = ledger::publish_reviewed(&mut tx, delivery, &by.name, now).await?;
-    if let Reviewed::Published(sequence) = reviewed {
-        let (verb, object) = (Verb::DeliveryPublished, Object::Delivery(delivery));
-        audit::record(&mut tx, by.at(now), verb, &object, json!({ "sequence": sequence })).await?;
+    let line = match reviewed {
+        Reviewed::Published(sequence) => Some((Verb::DeliveryPublished, json!({ "sequence": sequence }))),
+        Reviewed::Asks => Some((Verb::DeliveryKept, json!(null))),
+        Reviewed::Overlaps(_) | Reviewed::OtherHalf | Reviewed::Already => None,
+    };
+    if let Some((verb, details)) = line {
+        audit::record(&mut tx, by.at(now), verb, &Object::Delivery(delivery), details).await?;
     }
     tx.commit().await?;
     let sentence = match reviewed {
         Reviewed::Published(_) => format!("Import {delivery} is published and active."),
-        Reviewed::Asks => {
-            format!(
-                "Nothing changed: other imports were published meanwhile, and import {delivery} needs a decision now."
-            )
-        }
+        Reviewed::Asks => format!(
+            "Import {delivery} was not published: other imports were published meanwhile. Choose whether to replace them or to add it."
+        ),
         Reviewed::Overlaps(overlap) => would_count_twice(&overlap, delivery),
         Reviewed::OtherHalf => other_half(delivery),
         Reviewed::Already => already(delivery),

@@ -52,6 +52,11 @@ struct InJson<'a> {
     #[serde(flatten)]
     delivery: &'a Delivery,
     unrecognized: Vec<UnrecognizedUsage>,
+    /// While it waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effects: Option<Vec<Effect>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    contents: Option<ImportContents>,
 }
 
 /// Services on this page whose cost changed.
@@ -65,7 +70,13 @@ pub async fn show(path: paths::Delivery, format: Format, layout: Layout, mut db:
         Format::Html => {}
         Format::Json => {
             let unrecognized = unrecognized(&mut db, &delivery).await?;
-            return respond::json(&InJson { delivery: &delivery, unrecognized });
+            let (effects, contents) = if delivery.status == "waiting" {
+                let effects = report::effects(&mut db, delivery.delivery).await?;
+                (Some(effects), Some(report::import_contents(&mut db, delivery.delivery).await?))
+            } else {
+                (None, None)
+            };
+            return respond::json(&InJson { delivery: &delivery, unrecognized, effects, contents });
         }
         Format::Csv => return csv::answer(&format!("delivery-{}", delivery.delivery), &delivery.scopes),
     }
@@ -124,7 +135,8 @@ async fn of_teams(
     let page = report::Page { first: 0, size: SHOWN_CHANGES };
     let changes = report::changes(db, delivery.delivery, ChangesBy::Team, cost, page).await?;
     let is_of_team = |line: &Change| line.team.as_ref().is_some_and(|team| team.key.is_some());
-    Ok(changes.lines.iter().any(is_of_team).then_some(changes))
+    let may_have_others = changes.count > SHOWN_CHANGES;
+    Ok((may_have_others || changes.lines.iter().any(is_of_team)).then_some(changes))
 }
 
 async fn unrecognized(db: &mut PgConnection, delivery: &Delivery) -> sqlx::Result<Vec<UnrecognizedUsage>> {

@@ -160,7 +160,6 @@ csv::record! {
     "provider" => &it.provider,
     "account" => &it.account,
     "service" => &it.service,
-    "team" => it.team.as_ref().map(|team| &team.label),
     "meter" => it.key.as_ref().map(|key| &key.meter),
     "sku" => it.key.as_ref().map(|key| &key.sku),
     "region" => it.key.as_ref().map(|key| &key.region),
@@ -178,4 +177,5 @@ csv::record! {
         (_, true) => "gone",
         _ => "changed",
     },
+    "team" => it.team.as_ref().map(|team| &team.label),
 }

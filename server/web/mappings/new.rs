@@ -79,7 +79,9 @@ pub async fn save(path: paths::NewMapping, sending: Sending, Form(pairs): Form<P
     let file = waiting(&app, path.sample)?;
     let mut db = app.db.acquire().await?;
     let known = Known::find(&mut db).await?;
-    let imports = pairs.iter().any(|(name, value)| name == "then" && value == "import");
+    let then = |wanted: &str| pairs.iter().any(|(name, value)| name == "then" && value == wanted);
+    let is_reviewed = then("review");
+    let imports = is_reviewed || then("import");
     let mut page = Page::find(layout, path, file.clone(), pairs, known).await?;
     if page.name_problem.is_some() {
         return respond::refused(page);
@@ -104,7 +106,10 @@ pub async fn save(path: paths::NewMapping, sending: Sending, Form(pairs): Form<P
     arriving.take(&file.name, &file.path)?;
     // What was looked at is what is imported, whatever other mapping has the same columns.
     let reads = saved.map_or_else(|| mapping.name.clone(), |version| format!("{}@{version}", mapping.name));
-    let arriving = arriving.mapped_by(reads);
+    let mut arriving = arriving.mapped_by(reads);
+    if is_reviewed {
+        arriving.review_first();
+    }
     let batch = arriving.batch_id;
     arriving.enqueue(&mut db, by.at(now)).await?;
     app.notifier.notify();

@@ -10,7 +10,7 @@ use super::super::form::{Fields, amount};
 use super::{Access, csv, filters, paths, respond};
 use crate::accounts::Viewer;
 use crate::money::{Currency, Decimal};
-use crate::price_catalogue::{self, ListedTokenPrice, TokenPrice};
+use crate::price_catalogue::{self, ListedTokenPrice, Removal, TokenPrice};
 use crate::report::{self, Answers, CostMetric, Question, TokenCost, TokenReport};
 use crate::tokens::TokenKind;
 use crate::web::error::Result;
@@ -45,11 +45,15 @@ struct Row {
     /// What the same was paid for in the latest month, in the currency of that.
     #[serde(rename = "own_effective_price")]
     paid: Option<Decimal>,
+    #[serde(rename = "own_currency")]
+    paid_in: Option<Currency>,
 }
 
 impl List {
     async fn find(db: &mut PgConnection, answers: &Answers, viewer: Viewer) -> Result<Self> {
-        let paid = match answers.latest_month(&mut *db, &viewer).await? {
+        // As of accelerators, leads see what others ask, and neither what was paid nor where it is from.
+        let sees_all = viewer == Viewer::Everything;
+        let paid = match answers.latest_month(&mut *db, &viewer).await?.filter(|_| sees_all) {
             Some(month) => {
                 let question = Question { cost: CostMetric::Effective, ..Question::of(month.into(), viewer) };
                 let report = report::token_report(&mut *db, answers, &question).await?;
@@ -57,13 +61,20 @@ impl List {
             }
             None => None,
         };
-        let (removed, listed): (Vec<_>, Vec<_>) =
+        let (removed, mut listed): (Vec<_>, Vec<_>) =
             price_catalogue::token_prices(db).await?.into_iter().partition(|it| it.is_removed);
+        if !sees_all {
+            for it in &mut listed {
+                it.price.source.clear();
+                it.added_by.clear();
+            }
+        }
         let prices = listed
             .into_iter()
             .map(|listed| {
                 let own = paid.as_ref().and_then(|paid| paid_for(&listed.price, &paid.tokens));
-                Row { listed, paid: own }
+                let paid_in = own.and(paid.as_ref().and_then(|paid| paid.data_status.currency.clone()));
+                Row { listed, paid: own, paid_in }
             })
             .collect();
         Ok(Self { prices, removed, paid })
@@ -195,11 +206,15 @@ async fn set_removed(id: i64, is_removed: bool, writing: Writing) -> Result {
     let Writing { now, by, mut db, .. } = writing;
     let changed = price_catalogue::set_token_price_removed(&mut db, id, is_removed, by.at(now)).await?;
     let sentence = match (changed, is_removed) {
-        (Some(price), true) => {
+        (Removal::Done(price), true) => {
             format!("Removed: {} {}. You can restore it below.", price.supplier, price.model)
         }
-        (Some(price), false) => format!("Restored: {} {}.", price.supplier, price.model),
-        (None, _) => "Nothing changed: this was done before.".to_owned(),
+        (Removal::Done(price), false) => format!("Restored: {} {}.", price.supplier, price.model),
+        (Removal::Taken, _) => {
+            "Nothing changed: the list has another price of the same offer and day. Remove that first."
+                .to_owned()
+        }
+        (Removal::Already, _) => "Nothing changed: this was done before.".to_owned(),
     };
     Ok(respond::flash(paths::TokenPrices, &sentence))
 }
@@ -252,4 +267,5 @@ csv::record! {
     "date" => it.listed.price.date,
     "source" => &it.listed.price.source,
     "own_effective_price" => it.paid,
+    "own_currency" => it.paid_in.as_ref(),
 }
