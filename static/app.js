@@ -371,3 +371,36 @@ document.addEventListener("htmx:afterSettle", (event) => {
     else field.removeAttribute("aria-invalid");
   }
 });
+
+// A form that is shown anew at each change keeps what was typed while the answer was on its way, and a text whose field went away
+// comes back with it.
+const texts = new Map();
+let keystrokes = new Map();
+let shown = new Set();
+const isText = (field) => field.matches("input:not([type=hidden], [type=checkbox], [type=radio], [type=file])");
+
+document.addEventListener("input", ({ target }) => {
+  if (target.form?.matches("[data-keeps-typing]") && target.name && isText(target)) keystrokes.set(target.name, target.value);
+});
+document.addEventListener("htmx:beforeRequest", ({ target }) => {
+  if (!target.matches("[data-keeps-typing]")) return;
+  for (const field of target.elements) if (field.name && isText(field) && field.value) texts.set(field.name, field.value);
+  keystrokes = new Map();
+  shown = new Set([...target.elements].map(({ name }) => name));
+});
+document.addEventListener("htmx:afterSettle", ({ target }) => {
+  const form = target.closest?.("[data-keeps-typing]");
+  if (!form) return;
+  let isBack = false;
+  for (const field of form.elements) {
+    if (!field.name || !isText(field)) continue;
+    if (keystrokes.has(field.name)) {
+      field.value = keystrokes.get(field.name);
+      isBack = true;
+    } else if (!shown.has(field.name) && !field.value && texts.has(field.name)) {
+      field.value = texts.get(field.name);
+      isBack = true;
+    }
+  }
+  if (isBack) form.dispatchEvent(new Event("change", { bubbles: true }));
+});

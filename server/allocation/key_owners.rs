@@ -7,14 +7,36 @@ use uuid::Uuid;
 
 use super::cleanup::use_set;
 use super::key_row::KeyRow;
-use super::{Attribution, MonthConfiguration, RuleEngine, digest};
+use super::{Attribution, Configuration, MonthConfiguration, RuleEngine, digest};
 use crate::ledger::ActiveImports;
+use crate::period::BillingMonth;
 use crate::store::{CopyRows, copy_rows};
 
 /// Rows that PostgreSQL should know of before it plans with them.
 pub(super) const MANY: u64 = 5_000;
 /// Rows of a block.
 const BLOCK: usize = 8 << 20;
+
+/// Makes the sets of a configuration cover the keys of the deliveries that wait for somebody.
+pub async fn cover_waiting(db: &mut PgConnection, configuration: &Configuration) -> sqlx::Result<()> {
+    let waiting = sqlx::query!(
+        "select distinct s.billing_month, ds.delivery_id
+         from deliveries d
+         join delivery_scopes ds using (delivery_id)
+         join scopes s using (scope_id)
+         where d.status = 'waiting'
+         order by 1, 2"
+    )
+    .fetch_all(&mut *db)
+    .await?;
+    for of_month in waiting.chunk_by(|a, b| a.billing_month == b.billing_month) {
+        let month = BillingMonth::of(of_month[0].billing_month);
+        let deliveries = of_month.iter().map(|row| row.delivery_id).collect();
+        let imports = ActiveImports::of_deliveries(&mut *db, deliveries).await?;
+        cover(&mut *db, &configuration.of_month(month), &imports).await?;
+    }
+    Ok(())
+}
 
 /// The set of a month's configuration, made to cover the keys of these deliveries.
 pub async fn cover(

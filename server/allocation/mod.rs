@@ -39,7 +39,7 @@ pub use entry::{
     Meaning, Months, Project, Recipient, Rule, SharedCostPool, Split, Target, Team, Value,
 };
 pub use forecast::{DAYS as USUAL_DAYS, Forecast, Known, MONTHS as USUAL_MONTHS};
-pub use key_owners::cover;
+pub use key_owners::{cover, cover_waiting};
 pub use key_row::{COMMITMENT_STATUS, IS_ACCELERATED, IS_UNUSED_COMMITMENT, KeyRow, facts_of};
 pub use label::{Label, are_similar, handle_of, normalized, normalized_key};
 pub use problem::problems;

@@ -86,6 +86,11 @@ pub trait ReadRow {
         Vec::new()
     }
 
+    /// Of these notes, those by which figures may be wrong: a total of the file's own that is not the sum of its rows.
+    fn doubts(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Fills what the cleared `charge` has of its own: all but its key and tags. What its key follows from beside
     /// [`Self::key_columns`] it adds to [`Charge::key_cells`].
     ///

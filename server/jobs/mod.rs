@@ -20,7 +20,6 @@ pub use stop::put_back;
 pub use upload_limits::{LEAST_KEPT_FREE, NotTaken, UploadLimits, set_upload_limits, upload_limits};
 pub use uploads::{Appended, SentFile, Upload, Uploads, UploadsOf};
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,10 +38,8 @@ use crate::audit::{self, Act, Object, Verb};
 use crate::changes::Document as _;
 use crate::clock::Clock;
 use crate::ledger::{
-    self, ActiveImports, Decision, Import, LoadedAgain, LookIn, Originals, Progress, Report, Source, Status,
-    WhenUnsure,
+    self, Decision, Import, LoadedAgain, LookIn, Originals, Progress, Report, Source, Status, WhenUnsure,
 };
-use crate::period::BillingMonth;
 
 /// How often a waiting worker looks, should a call to wake it have gone astray.
 const POLL: Duration = Duration::from_secs(2);
@@ -315,25 +312,19 @@ async fn import(
         progress: progress.clone(),
     };
     let reports = ledger::import(pool, originals, import).await.map_err(|interrupted| interrupted.error)?;
-    if let Err(error) = attribute_waiting(db, &reports).await {
+    if reports.iter().any(|report| report.status == Status::Waiting)
+        && let Err(error) = attribute_waiting(db).await
+    {
         tracing::warn!(%error, "whose the charges of waiting imports are was not written down; their pages do so");
     }
     Ok(reports)
 }
 
 /// Writes down whose each charge of the imports that wait is, so that the pages on which somebody decides about them need not.
-async fn attribute_waiting(db: &mut PgConnection, reports: &[Report]) -> sqlx::Result<()> {
-    let waiting = reports.iter().filter(|report| report.status == Status::Waiting);
-    for (report, delivery) in waiting.filter_map(|report| Some((report, report.delivery?))) {
-        let sequence = ledger::sequence(&mut *db).await?;
-        let configuration = Configuration::as_of(&mut *db, sequence).await?;
-        let imports = ActiveImports::of_deliveries(&mut *db, vec![delivery]).await?;
-        let months: BTreeSet<BillingMonth> = report.scopes.iter().map(|it| it.scope.month).collect();
-        for month in months {
-            allocation::cover(&mut *db, &configuration.of_month(month), &imports).await?;
-        }
-    }
-    Ok(())
+async fn attribute_waiting(db: &mut PgConnection) -> sqlx::Result<()> {
+    let sequence = ledger::sequence(&mut *db).await?;
+    let configuration = Configuration::as_of(&mut *db, sequence).await?;
+    allocation::cover_waiting(db, &configuration).await
 }
 
 /// Loads the rows of an archived delivery again, and reports it as an import does.

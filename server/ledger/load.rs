@@ -262,7 +262,7 @@ impl ReadTask {
         let mut files = Vec::new();
         let mut opened: Option<(Arc<dyn Format>, Columns)> = None;
         let mut slice = None;
-        let mut remarks = Vec::new();
+        let (mut remarks, mut doubts) = (Vec::new(), Vec::new());
         let mut reading = Files {
             originals: &self.originals,
             sources: &self.sources,
@@ -279,6 +279,7 @@ impl ReadTask {
             }
             remarks.extend(lacks_columns(source, &export.columns().names));
             remarks.extend(export.remarks().iter().map(ToString::to_string));
+            doubts.extend(export.doubts());
             slice = slice.or_else(|| slice_of(&export, &source.name));
             opened = Some((Arc::clone(export.format()), export.columns().clone()));
             drop(export);
@@ -296,7 +297,7 @@ impl ReadTask {
         };
         let reading = reader.finish().map_err(|error| ended(last, error))?;
         remarks.extend(halves::notes(&self.sources, &reading.last_days));
-        Ok(Loaded { reading, format, files, slice, columns, remarks })
+        Ok(Loaded { reading, format, files, slice, columns, remarks, doubts })
     }
 }
 

@@ -96,6 +96,8 @@ pub struct Loaded {
     pub columns: Columns,
     /// What was odd about the rows and harmed no figure.
     pub remarks: Vec<String>,
+    /// Of these, those by which figures may be wrong.
+    pub doubts: Vec<String>,
 }
 
 pub struct LoadedFile {

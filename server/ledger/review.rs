@@ -20,7 +20,8 @@ words! {
     pub enum Review: as_str, label {
         Never = "never", "None";
         #[default]
-        Rejected = "rejected", "Those with rejected rows";
+        /// Those that lack rows, or whose own totals are not the sums of their rows.
+        Rejected = "rejected", "Those with rejected rows or wrong totals";
         Always = "always", "All";
     }
 }
@@ -95,6 +96,12 @@ pub(super) async fn reason(
     Ok(match (reviews.of(strictest), when_unsure) {
         (Review::Rejected | Review::Always, _) | (_, WhenUnsure::Review) if missing > 0 => {
             Some(missing_rows(missing, loaded.reading.rows_read))
+        }
+        (Review::Rejected | Review::Always, _) | (_, WhenUnsure::Review) if !loaded.doubts.is_empty() => {
+            Some(format!(
+                "{} Publish the import as it is, or discard it, correct its file or mapping, and import it again",
+                loaded.doubts.join(" ")
+            ))
         }
         (_, WhenUnsure::Review) => Some("its sender asked to review it before it is published".to_owned()),
         (Review::Always, _) => {

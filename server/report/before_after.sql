@@ -1,9 +1,9 @@
 -- The active deliveries in the scopes of delivery $1 before and after it. For one that was published: at the
 -- version of the ledger before its own and at its own. For one that waits: now, and were it published to replace; corrected rows
--- add.
+-- that wait for review add.
 with mine as (
     select ds.scope_id, s.billing_month, d.status, d.published_sequence as published,
-        exists (select from corrected_rejections c where c.delivery_id = d.delivery_id) as adds
+        d.awaits_review and exists (select from corrected_rejections c where c.delivery_id = d.delivery_id) as adds
     from deliveries d
     join delivery_scopes ds using (delivery_id)
     join scopes s using (scope_id)

@@ -4,6 +4,7 @@ use chrono::NaiveDate;
 use sqlx::PgConnection;
 
 use super::{Answers, completeness};
+use crate::allocation;
 use crate::period::BillingMonth;
 
 /// The months that are prepared: those of the overview's chart and, since a period is compared with the one before, as many
@@ -16,7 +17,7 @@ const FIRST: i64 = 6;
 
 impl Answers {
     /// Allocates the latest months as of a sequence, the last one first: whose each of their keys is, how their shared costs
-    /// are divided, and what they cost by owner and by what was bought. What exists is taken as it is.
+    /// are divided, and what they cost by owner and by what was bought; and whose the keys of what waits for somebody are. What exists is taken as it is.
     pub async fn prepare(&self, db: &mut PgConnection, sequence: i64) -> sqlx::Result<()> {
         let latest = sqlx::query_scalar!(
             "select distinct billing_month
@@ -34,7 +35,7 @@ impl Answers {
         for month in latest.into_iter().map(BillingMonth::of) {
             self.month(db, &configuration, month, sequence).await?;
         }
-        Ok(())
+        allocation::cover_waiting(db, &configuration).await
     }
 }
 

@@ -116,7 +116,7 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
             state: "Needs review",
             kind: "wait",
             sentence: format!(
-                "Import {id} ({}) of {} needs review: it may replace an active import or add to it.",
+                "Import {id} ({}) of {} needs review. Until then it is in no figure.",
                 named(files),
                 day(since)
             ),

@@ -1,5 +1,6 @@
 //! Files that are read by mappings, in the ledger: kept, checked, undone and loaded again as any other.
 
+use gpuledger::accounts::Role;
 use gpuledger::audit::Actor;
 use gpuledger::billing::ReadAs;
 use gpuledger::billing::mapping::Mapping;
@@ -8,7 +9,7 @@ use sqlx::PgPool;
 use std::sync::Arc;
 
 use super::rate_cards::{add, hours, price};
-use crate::support::{TestLedger, files, now, number};
+use crate::support::{TestApp, TestLedger, files, html, now, number};
 
 const GERMAN: &str = include_str!("../fixtures/invoices/rechnung.toml");
 
@@ -95,6 +96,23 @@ async fn rejected_rows_of_a_mapped_file_can_be_corrected(db: PgPool) {
     assert_eq!(report.status.as_str(), "loaded", "{:?}", report.message);
     assert_eq!(ledger.billed("2026", "2026-09").await, number("15154.50"));
     ledger.assert_balanced().await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn invoice_whose_own_total_is_wrong_waits_for_review(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    save(&ledger, GERMAN).await;
+    let mut app = TestApp::of(&ledger).signed_in(Role::Finance).await;
+    app.import("september.csv", invoice()).await;
+    assert_eq!(app.json("/imports/1.json").await["status"], "loaded");
+    let october = invoice().replace(".09.2026", ".10.2026");
+    app.import("oktober.csv", october.replace("15.154,50", "15.454,50")).await;
+    assert_eq!(app.json("/imports/2.json").await["status"], "waiting");
+    let page = app.get("/imports/2").await.body;
+    let said = html::text(&page, "main");
+    assert!(said.contains("total is 15454.50, its rows sum to 15154.50: 300.00 less."), "{said}");
+    assert_eq!(html::texts(&page, ".choices button"), ["Publish", "Discard"]);
+    assert_eq!(ledger.billed("2026", "2026-10").await, number("0"));
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

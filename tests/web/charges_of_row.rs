@@ -16,7 +16,7 @@ async fn a_row_shows_its_credits_and_what_is_left_of_it(db: PgPool) {
 
     let import = app.get("/imports/1").await;
     let counts = html::text(&import.body, "dl.equation");
-    assert_eq!(counts, "Rows read16 Credits in rows+ 4 Charges= 19 Rejected+ 1 Skipped+ 0");
+    assert_eq!(counts, "Rows read16 Further charges+ 4 Charges= 19 Rejected+ 1 Skipped+ 0");
 
     let row = app.get("/charges/1/0/1").await;
     assert_eq!(

@@ -184,7 +184,7 @@ async fn list_prices_stand_with_their_day_beside_what_was_paid(db: PgPool) {
         (with("price", "-1"), "price"),
         (with("kind", "thoughts"), "kind"),
         (with("source", " "), "source"),
-        (with("currency", ""), "currency"),
+        (with("currency", "dollars"), "currency"),
     ] {
         let answer = admin.submit("/prices/tokens", "/prices/tokens", &fields).await;
         assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{fields:?}");

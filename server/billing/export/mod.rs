@@ -198,6 +198,11 @@ impl Export {
         &self.columns
     }
 
+    /// Of what its reader notes behind the last row, that by which figures may be wrong.
+    pub fn doubts(&self) -> Vec<String> {
+        self.reader.doubts()
+    }
+
     /// Oddities of the rows so far that harm no figure; complete at the end.
     pub fn remarks(&self) -> &[Remark] {
         self.remarks.list()

@@ -166,6 +166,12 @@ impl Totals {
         known.into_iter().filter_map(|currency| Some((currency.to_owned(), read(currency)?))).collect()
     }
 
+    /// Of the notes, those by which figures may be wrong.
+    pub fn doubts(&self) -> Vec<String> {
+        let is_doubt = |note: &String| note.ends_with(LOOK) || note.ends_with(RUNS);
+        self.notes().into_iter().filter(is_doubt).collect()
+    }
+
     /// What is to be said of them, behind the last row.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
@@ -202,12 +208,12 @@ impl Totals {
             ));
         }
         if self.rising + 1 == self.rows && self.rows >= FEW {
-            let note = if self.are_of_quantities {
-                "Each row has more than the one before: the column of the quantity may be a running total."
+            let what = if self.are_of_quantities {
+                "Each row has more than the one before: the column of the quantity"
             } else {
-                "Each row costs more than the one before: the column of the cost may be a running total."
+                "Each row costs more than the one before: the column of the cost"
             };
-            notes.push(note.to_owned());
+            notes.push(format!("{what} {RUNS}"));
         }
         notes
     }
@@ -243,6 +249,7 @@ fn tax_note(of: &str, total: Decimal, sums: Costs) -> String {
     )
 }
 
+const RUNS: &str = "may be a running total.";
 const LOOK: &str = "Look for rows that are left out or count twice.";
 
 fn off(total: Decimal, sum: Decimal) -> String {

@@ -442,6 +442,10 @@ impl ReadRow for Reader {
         &self.key_columns
     }
 
+    fn doubts(&self) -> Vec<String> {
+        self.totals.doubts()
+    }
+
     fn notes(&self) -> Vec<String> {
         let mut notes = self.totals.notes();
         if self.ends_by_dates > 0 {

@@ -154,6 +154,11 @@ pub async fn add(_: paths::TokenPrices, writing: Writing, Form(form): Form<Price
     respond::refused(Page { layout, list, fields })
 }
 
+/// A currency by its code. What bills call credits or tokens is none that a supplier asks.
+fn currency(text: &str) -> Option<Currency> {
+    Currency::parse(text).filter(|currency| currency.as_str().len() == 3)
+}
+
 impl PriceForm {
     fn read(&self, fields: &mut Fields, today: NaiveDate) -> Option<TokenPrice> {
         let mut text = |name: &'static str, typed: &str, what: &str| {
@@ -176,7 +181,7 @@ impl PriceForm {
                 .ok_or("Enter the price of a million tokens, such as 0.15."),
         );
         let currency =
-            fields.check("currency", Currency::parse(&self.currency).ok_or("Enter a currency such as USD."));
+            fields.check("currency", currency(&self.currency).ok_or("Enter a currency such as USD."));
         let date = self.date.trim().parse::<NaiveDate>().ok().filter(|date| *date <= today);
         let date = fields.check(
             "date",
