@@ -384,11 +384,12 @@ document.addEventListener("input", ({ target }) => {
 });
 document.addEventListener("htmx:beforeRequest", ({ target }) => {
   if (!target.matches("[data-keeps-typing]")) return;
-  for (const field of target.elements) if (field.name && isText(field) && field.value) texts.set(field.name, field.value);
+  for (const field of target.elements) if (field.name && isText(field)) texts.set(field.name, field.value);
   keystrokes = new Map();
   shown = new Set([...target.elements].map(({ name }) => name));
 });
-document.addEventListener("htmx:afterSettle", ({ target }) => {
+// At once, before another change is sent.
+document.addEventListener("htmx:afterSwap", ({ target }) => {
   const form = target.closest?.("[data-keeps-typing]");
   if (!form) return;
   let isBack = false;
@@ -397,10 +398,12 @@ document.addEventListener("htmx:afterSettle", ({ target }) => {
     if (keystrokes.has(field.name)) {
       field.value = keystrokes.get(field.name);
       isBack = true;
-    } else if (!shown.has(field.name) && !field.value && texts.has(field.name)) {
+    } else if (!shown.has(field.name) && !field.value && texts.get(field.name)) {
       field.value = texts.get(field.name);
       isBack = true;
     }
   }
+  keystrokes = new Map();
+  shown = new Set([...form.elements].map(({ name }) => name));
   if (isBack) form.dispatchEvent(new Event("change", { bubbles: true }));
 });
