@@ -33,6 +33,7 @@ select
         join deliveries later on later.published_sequence = v.until_sequence
         where v.delivery_id = d.delivery_id
           and d.status = 'loaded'
+          and later.status = 'loaded'
           and not exists (
               select from visibility again
               where again.delivery_id = d.delivery_id and again.scope_id = v.scope_id and again.until_sequence is null

@@ -432,6 +432,16 @@ fn credits_without_a_minus_sign_are_taken_off_the_cost() {
             "2 credits without a minus sign were taken off the cost: 38.50 USD. If they are no credits, state another category for their words."
         ]
     );
+    // Among corrected rows no other credit says how their file prints them.
+    let corrected = |credit: &str| {
+        format!(
+            "Date,Item,Amount,VAT,Kind,gpuledger/Row\n2026-09-01,b,{credit},,Discount,delivery-1/file-0/row-2\n"
+        )
+    };
+    let reading = read_by(&mapping, corrected("5"));
+    assert_eq!((reading.charges.len(), reading.rejected.len()), (0, 1));
+    assert_eq!(read_by(&mapping, corrected("-5")).billed(), number("-5"));
+
     let reading = read_by(&mapping, file(&["-30,-3"]));
     assert_eq!(reading.billed(), number("77"));
     assert_eq!(reading.notes, Vec::<String>::new());

@@ -32,6 +32,9 @@ pub fn is_left_out(reason: &str) -> bool {
 
 const NO_COST: &str = "neither cost nor tax";
 
+/// The column that corrected rows have beside those of their file, as headers are compared.
+const CORRECTED_ROW: &str = "gpuledgerrow";
+
 pub(super) struct Reader {
     mapping: Arc<Mapping>,
     at: At,
@@ -175,7 +178,8 @@ impl Reader {
             parts: Vec::new(),
             categories: categories(&mapping),
             category: ChargeCategory::default(),
-            are_credits_unsigned: None,
+            // Corrected rows were taken out of a file, and no other credit says how that one prints them.
+            are_credits_unsigned: header.has(CORRECTED_ROW).then_some(false),
             is_unsigned_credit: false,
             kind: Kind::Cost,
             at,
@@ -343,7 +347,7 @@ impl Reader {
                 if are_unsigned { "a credit without a minus sign" } else { "a credit with a minus sign" };
             return Err(row.problem(
                 column,
-                format!("{expected}, as those before it; if this is no credit, state another category for its word"),
+                format!("{expected}; if this is no credit, state another category for its word"),
             ));
         }
         Ok(are_unsigned)

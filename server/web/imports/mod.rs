@@ -163,6 +163,8 @@ pub fn state(line: &ImportLine) -> (&'static str, &'static str) {
         "loaded" if line.scopes.is_empty() => ("no charges", ""),
         "loaded" if counted == line.scopes.len() => ("active", "good"),
         "loaded" if counted > 0 => ("partly replaced", ""),
+        // What it corrects is not active.
+        "loaded" if line.superseded_by.is_empty() => ("inactive", ""),
         "loaded" => ("replaced", ""),
         "waiting" => ("needs review", "wait"),
         "loading" => ("importing", "wait"),
