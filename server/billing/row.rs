@@ -21,6 +21,24 @@ pub enum Outcome {
     Skipped(&'static str),
 }
 
+/// What there is to say of a file whose rows were all read.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Note {
+    pub text: String,
+    /// Figures may be wrong by it: a total of the file's own is not the sum of its rows.
+    pub is_doubt: bool,
+}
+
+impl Note {
+    pub fn new(text: String) -> Self {
+        Self { text, is_doubt: false }
+    }
+
+    pub fn doubt(text: String) -> Self {
+        Self { text, is_doubt: true }
+    }
+}
+
 /// Turns the rows of one file into charges.
 pub trait ReadRow {
     /// The last column of those that must be there; shorter rows are rejected unread.
@@ -82,12 +100,7 @@ pub trait ReadRow {
     }
 
     /// What there is to say of the file behind its last row.
-    fn notes(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    /// Of these notes, those by which figures may be wrong: a total of the file's own that is not the sum of its rows.
-    fn doubts(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<Note> {
         Vec::new()
     }
 

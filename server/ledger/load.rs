@@ -279,7 +279,7 @@ impl ReadTask {
             }
             remarks.extend(lacks_columns(source, &export.columns().names));
             remarks.extend(export.remarks().iter().map(ToString::to_string));
-            doubts.extend(export.doubts());
+            doubts.extend_from_slice(export.doubts());
             slice = slice.or_else(|| slice_of(&export, &source.name));
             opened = Some((Arc::clone(export.format()), export.columns().clone()));
             drop(export);

@@ -96,7 +96,7 @@ pub struct Loaded {
     pub columns: Columns,
     /// What was odd about the rows and harmed no figure.
     pub remarks: Vec<String>,
-    /// Of these, those by which figures may be wrong.
+    /// Of the notes on its files, those by which figures may be wrong.
     pub doubts: Vec<String>,
 }
 

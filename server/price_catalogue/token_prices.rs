@@ -1,5 +1,7 @@
 //! What suppliers ask for a million tokens, as people read it: to stand beside what was paid. Nothing is charged by them.
 
+use std::cmp::Reverse;
+
 use chrono::{DateTime, NaiveDate, Utc};
 use serde::Serialize;
 use serde_json::json;
@@ -41,7 +43,7 @@ pub async fn token_prices(db: &mut PgConnection) -> sqlx::Result<Vec<ListedToken
         r#"select token_price_id, supplier, model, kind, price as "price: Decimal", currency, read_on, source, added_at, added_by,
                removed_at is not null as "is_removed!"
            from token_prices
-           order by lower(supplier), lower(model), kind, currency, read_on desc, token_price_id desc"#
+           order by token_price_id desc"#
     )
     .fetch_all(db)
     .await?;
@@ -64,8 +66,8 @@ pub async fn token_prices(db: &mut PgConnection) -> sqlx::Result<Vec<ListedToken
         })
         .collect();
     listed.sort_by_cached_key(|it| {
-        let TokenPrice { supplier, model, kind, date, .. } = &it.price;
-        (supplier.to_lowercase(), model.to_lowercase(), *kind, std::cmp::Reverse(*date))
+        let TokenPrice { supplier, model, kind, currency, date, .. } = &it.price;
+        (supplier.to_lowercase(), model.to_lowercase(), *kind, Reverse(*date), currency.clone())
     });
     Ok(listed)
 }
@@ -74,17 +76,13 @@ pub async fn token_prices(db: &mut PgConnection) -> sqlx::Result<Vec<ListedToken
 pub async fn add_token_price(db: &mut PgConnection, price: &TokenPrice, act: Act<'_>) -> sqlx::Result<bool> {
     let TokenPrice { supplier, model, kind, amount, currency, date, source } = price;
     let mut tx = db.begin().await?;
-    // Two who add the same at once.
-    sqlx::query!("lock table token_prices in share row exclusive mode").execute(&mut *tx).await?;
-    let added = sqlx::query_scalar!(
-        r#"insert into token_prices (supplier, model, kind, price, currency, read_on, source, added_at, added_by)
-           select $1, $2, $3, $4, $5, $6, $7, $8, $9
-           where not exists (
-               select from token_prices
-               where lower(supplier) = lower($1) and lower(model) = lower($2) and kind = $3 and currency = $5 and read_on = $6
-                 and removed_at is null
-           )
-           returning token_price_id"#,
+    lock(&mut tx).await?;
+    if token_prices(&mut tx).await?.iter().any(|it| !it.is_removed && it.price.is_same_offer(price)) {
+        return Ok(false);
+    }
+    sqlx::query!(
+        "insert into token_prices (supplier, model, kind, price, currency, read_on, source, added_at, added_by)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
         supplier,
         model,
         kind.as_str(),
@@ -95,14 +93,18 @@ pub async fn add_token_price(db: &mut PgConnection, price: &TokenPrice, act: Act
         act.at,
         act.by.name,
     )
-    .fetch_optional(&mut *tx)
+    .execute(&mut *tx)
     .await?;
-    if added.is_some() {
-        let details = json!({ "price": title(price) });
-        audit::record(&mut tx, act, Verb::TokenPriceAdded, &Object::Other("token prices"), details).await?;
-    }
+    let details = json!({ "price": title(price) });
+    audit::record(&mut tx, act, Verb::TokenPriceAdded, &Object::Other("token prices"), details).await?;
     tx.commit().await?;
-    Ok(added.is_some())
+    Ok(true)
+}
+
+/// Lets nobody else change the list before the transaction ends: two may add the same price at once.
+async fn lock(tx: &mut PgConnection) -> sqlx::Result<()> {
+    sqlx::query!("lock table token_prices in share row exclusive mode").execute(tx).await?;
+    Ok(())
 }
 
 /// What became of a price that is taken from the list or brought back.
@@ -123,7 +125,7 @@ pub async fn set_token_price_removed(
     act: Act<'_>,
 ) -> sqlx::Result<Removal> {
     let mut tx = db.begin().await?;
-    sqlx::query!("lock table token_prices in share row exclusive mode").execute(&mut *tx).await?;
+    lock(&mut tx).await?;
     let listed = token_prices(&mut tx).await?;
     let Some(found) = listed.iter().find(|it| it.id == id && it.is_removed != is_removed) else {
         return Ok(Removal::Already);
@@ -152,8 +154,8 @@ pub async fn set_token_price_removed(
 impl TokenPrice {
     /// Whether both are what the same supplier asked for the same on the same day.
     fn is_same_offer(&self, other: &Self) -> bool {
-        self.supplier.eq_ignore_ascii_case(&other.supplier)
-            && self.model.eq_ignore_ascii_case(&other.model)
+        self.supplier.to_lowercase() == other.supplier.to_lowercase()
+            && self.model.to_lowercase() == other.model.to_lowercase()
             && (self.kind, &self.currency, self.date) == (other.kind, &other.currency, other.date)
     }
 }

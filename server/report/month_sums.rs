@@ -17,7 +17,8 @@ const FIRST: i64 = 6;
 
 impl Answers {
     /// Allocates the latest months as of a sequence, the last one first: whose each of their keys is, how their shared costs
-    /// are divided, and what they cost by owner and by what was bought; and whose the keys of what waits for somebody are. What exists is taken as it is.
+    /// are divided, and what they cost by owner and by what was bought; and whose the keys of what waits for somebody are.
+    /// What exists is taken as it is.
     pub async fn prepare(&self, db: &mut PgConnection, sequence: i64) -> sqlx::Result<()> {
         let latest = sqlx::query_scalar!(
             "select distinct billing_month

@@ -38,6 +38,8 @@ pub struct Export {
     accumulation: Accumulation,
     header: Header,
     columns: Columns,
+    /// Of what its reader notes behind the last row, that by which figures may be wrong.
+    doubts: Vec<String>,
     /// The column that says which rows have apostrophes before formulas.
     escaped: Option<usize>,
     layout: Layout,
@@ -172,6 +174,7 @@ impl Export {
             reopen,
             remarks: Remarks::default(),
             is_settled: false,
+            doubts: Vec::new(),
             has_learned: false,
             others: Vec::new(),
             row: 0,
@@ -199,8 +202,8 @@ impl Export {
     }
 
     /// Of what its reader notes behind the last row, that by which figures may be wrong.
-    pub fn doubts(&self) -> Vec<String> {
-        self.reader.doubts()
+    pub fn doubts(&self) -> &[String] {
+        &self.doubts
     }
 
     /// Oddities of the rows so far that harm no figure; complete at the end.
@@ -263,7 +266,12 @@ impl Export {
         if let Some(members) = self.rows.members() {
             self.columns.notes.extend(self.reader.members(members, self.row));
         }
-        self.columns.notes.extend(self.reader.notes());
+        for note in self.reader.notes() {
+            if note.is_doubt {
+                self.doubts.push(note.text.clone());
+            }
+            self.columns.notes.push(note.text);
+        }
     }
 
     /// Reads it as one file of an import, beside these. `learned` is what was learned of all of them, where it was.

@@ -7,7 +7,7 @@ use super::suggest::totals::is_tax;
 use super::{document, numbers};
 use crate::billing::header::Header;
 use crate::billing::listed;
-use crate::billing::row::Row;
+use crate::billing::row::{Note, Row};
 use crate::money::Decimal;
 
 /// The rules of a mapping, with the places of their columns.
@@ -61,8 +61,8 @@ pub(super) enum LeftOut {
     Other,
 }
 
-/// What the rows cost so far, beside what the file says that they do. Cost and tax, and each currency, by themselves. Of rows without
-/// cost their quantities, and each unit by itself.
+/// What the rows cost so far, beside what the file says that they do. Cost and tax, and each currency, by themselves. Of rows
+/// without cost their quantities, and each unit by itself.
 #[derive(Default)]
 pub(super) struct Totals {
     /// Whether quantities are summed, in units in place of currencies.
@@ -166,14 +166,8 @@ impl Totals {
         known.into_iter().filter_map(|currency| Some((currency.to_owned(), read(currency)?))).collect()
     }
 
-    /// Of the notes, those by which figures may be wrong.
-    pub fn doubts(&self) -> Vec<String> {
-        let is_doubt = |note: &String| note.ends_with(LOOK) || note.ends_with(RUNS);
-        self.notes().into_iter().filter(is_doubt).collect()
-    }
-
     /// What is to be said of them, behind the last row.
-    pub fn notes(&self) -> Vec<String> {
+    pub fn notes(&self) -> Vec<Note> {
         let mut notes = Vec::new();
         let are_several = self.by_currency.len() > 1;
         let said =
@@ -185,27 +179,27 @@ impl Totals {
             notes.extend(sums.tax_total.map(|(total, sums)| tax_note(&of, total, sums)));
             if sums.taxes > 0 {
                 let (lines, tax) = (if sums.taxes == 1 { "line" } else { "lines" }, sums.tax);
-                notes.push(format!(
+                notes.push(Note::new(format!(
                     "{} {lines} of tax{of} left out: {tax} is not counted. To count it, give it a date in the file, or a column.",
                     sums.taxes
-                ));
+                )));
             }
             if sums.credits > 0 {
                 let (credits, were) = if sums.credits == 1 { ("credit", "was") } else { ("credits", "were") };
-                notes.push(format!(
+                notes.push(Note::new(format!(
                     "{} {credits} without a minus sign {were} taken off the cost: {} {currency}. If they are no credits, state another \
                      category for their words.",
                     sums.credits, sums.credit
-                ));
+                )));
             }
         }
         if let Some((total, several)) = &self.unnamed {
             let several = listed(several.iter().map(String::as_str), 5);
             let kind = if self.are_of_quantities { "unit" } else { "currency" };
-            notes.push(format!(
+            notes.push(Note::new(format!(
                 "The file’s own total, {total}, names no {kind}, and its rows have several ({several}): it is compared with none of \
                  their sums."
-            ));
+            )));
         }
         if self.rising + 1 == self.rows && self.rows >= FEW {
             let what = if self.are_of_quantities {
@@ -213,43 +207,43 @@ impl Totals {
             } else {
                 "Each row costs more than the one before: the column of the cost"
             };
-            notes.push(format!("{what} {RUNS}"));
+            notes.push(Note::doubt(format!("{what} may be a running total.")));
         }
         notes
     }
 }
 
 /// A total in the column of the cost, which may have the tax of a column of its own in it.
-fn cost_note(of: &str, total: Decimal, sums: Costs) -> String {
+fn cost_note(of: &str, total: Decimal, sums: Costs) -> Note {
     let (shown, with_tax) = (shown(total), sums.cost + sums.tax);
     if is_sum(total, sums.cost) {
-        format!("The file’s own total{of}, {shown}, is the sum of its rows.")
+        Note::new(format!("The file’s own total{of}, {shown}, is the sum of its rows."))
     } else if sums.tax.is_zero() {
         let off = off(total, sums.cost);
-        format!("The file’s own total{of} is {shown}, its rows sum to {}: {off} {LOOK}", sums.cost)
+        let cost = sums.cost;
+        Note::doubt(format!("The file’s own total{of} is {shown}, its rows sum to {cost}: {off} {LOOK}"))
     } else if is_sum(total, with_tax) {
-        format!("The file’s own total{of}, {shown}, is the sum of its rows with their tax.")
+        Note::new(format!("The file’s own total{of}, {shown}, is the sum of its rows with their tax."))
     } else {
         let cost = sums.cost;
-        format!(
+        Note::doubt(format!(
             "The file’s own total{of} is {shown}, its rows sum to {cost} without tax and {with_tax} with it. {LOOK}"
-        )
+        ))
     }
 }
 
-fn tax_note(of: &str, total: Decimal, sums: Costs) -> String {
+fn tax_note(of: &str, total: Decimal, sums: Costs) -> Note {
     let shown = shown(total);
     if is_sum(total, sums.tax) {
-        return format!("The file’s own total of tax{of}, {shown}, is the sum of its rows.");
+        return Note::new(format!("The file’s own total of tax{of}, {shown}, is the sum of its rows."));
     }
     let off = off(total, sums.tax);
-    format!(
+    Note::doubt(format!(
         "The file’s own total of tax{of} is {shown}, the tax of its rows sums to {}: {off} {LOOK}",
         sums.tax
-    )
+    ))
 }
 
-const RUNS: &str = "may be a running total.";
 const LOOK: &str = "Look for rows that are left out or count twice.";
 
 fn off(total: Decimal, sum: Decimal) -> String {
@@ -297,7 +291,7 @@ mod tests {
         if let Some(total) = total {
             totals.state([total, ""], Decimals::Comma, "EUR");
         }
-        totals.notes()
+        totals.notes().into_iter().map(|note| note.text).collect()
     }
 
     #[test]
@@ -312,6 +306,22 @@ mod tests {
             "{wrong:?}"
         );
         assert_eq!(notes(&["1"], None), Vec::<String>::new());
+    }
+
+    #[test]
+    fn only_what_may_make_figures_wrong_is_a_doubt() {
+        let is_doubt = |costs: &[i128], stated: &str| -> Vec<bool> {
+            let mut totals = Totals::default();
+            for cost in costs {
+                totals.add("EUR", Decimal::new(*cost, 0), Decimal::ZERO);
+            }
+            totals.state([stated, ""], Decimals::Point, "EUR");
+            totals.leave_out_tax("19.00", Decimals::Point, "EUR");
+            totals.notes().into_iter().map(|note| note.is_doubt).collect()
+        };
+        assert_eq!(is_doubt(&[70, 30], "100"), [false, false]);
+        assert_eq!(is_doubt(&[70, 30], "101"), [true, false]);
+        assert_eq!(is_doubt(&[1, 2, 3, 4, 5, 6, 7, 8], "36"), [false, false, true]);
     }
 
     #[test]
@@ -338,7 +348,7 @@ mod tests {
             totals.leave_out_tax(cell, Decimals::Comma, "EUR");
         }
         assert!(
-            totals.notes()[0].starts_with("2 lines of tax left out: 2878.36 is not counted."),
+            totals.notes()[0].text.starts_with("2 lines of tax left out: 2878.36 is not counted."),
             "{:?}",
             totals.notes()
         );

@@ -18,7 +18,7 @@ use crate::billing::currency::CurrencyColumn;
 use crate::billing::date_order::{DateColumns, DateOrder};
 use crate::billing::header::Header;
 use crate::billing::listed;
-use crate::billing::row::{Column, Outcome, Problem, ReadRow, Row};
+use crate::billing::row::{Column, Note, Outcome, Problem, ReadRow, Row};
 use crate::money::Decimal;
 use crate::period::{BillingMonth, ChargePeriod};
 
@@ -446,19 +446,15 @@ impl ReadRow for Reader {
         &self.key_columns
     }
 
-    fn doubts(&self) -> Vec<String> {
-        self.totals.doubts()
-    }
-
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<Note> {
         let mut notes = self.totals.notes();
         if self.ends_by_dates > 0 {
             let (periods, were) =
                 if self.ends_by_dates == 1 { ("period", "was") } else { ("periods", "were") };
-            notes.push(format!(
+            notes.push(Note::new(format!(
                 "{} {periods} from the first of a month to the first of another {were} read as whole months, without the last date.",
                 self.ends_by_dates
-            ));
+            )));
         }
         notes
     }
