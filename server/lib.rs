@@ -8,6 +8,7 @@ pub mod accelerator;
 /// People: passwords, sessions, roles.
 pub mod accounts;
 /// Who every charge belongs to: the allocation configuration, rules, shared costs.
+pub mod adjustments;
 pub mod allocation;
 /// The trail of everything that writes: who did what, when, from where.
 pub mod audit;

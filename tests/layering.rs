@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 /// Files and folders of `server/` that are plain functions over plain data.
 const PURE: &[&str] = &[
     "accelerator",
+    "adjustments/bill.rs",
+    "adjustments/entry.rs",
     "allocation/rule_engine.rs",
     "allocation/configuration.rs",
     "allocation/entry.rs",

@@ -16,6 +16,8 @@ pub enum Object {
     PriceChange(i64),
     /// A change of the rate cards.
     RateCardChange(i64),
+    /// A change of the adjustments.
+    AdjustmentChange(i64),
     /// Invoices of a month.
     Invoices(BillingMonth),
     /// What was uploaded together.
@@ -46,6 +48,7 @@ impl Object {
             Self::Delivery(id) => ("delivery", id.to_string(), format!("delivery {id}")),
             Self::AssetRegisterChange(id) => ("register-change", id.to_string(), format!("change {id}")),
             Self::PriceChange(id) => ("price-change", id.to_string(), format!("change {id}")),
+            Self::AdjustmentChange(id) => ("adjustment-change", id.to_string(), format!("change {id}")),
             Self::RateCardChange(id) => ("rate-card-change", id.to_string(), format!("change {id}")),
             Self::Invoices(month) => ("invoices", month.to_string(), format!("invoices of {}", month.name())),
             Self::Change(id) => ("change", id.to_string(), format!("change {id}")),

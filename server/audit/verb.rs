@@ -75,6 +75,12 @@ words! {
         RateCardsChanged = "rate_cards.changed", "rate cards changed";
         RateCardsUndone = "rate_cards.undone", "rate card change undone";
         RateCardsDiscarded = "rate_cards.discarded", "rate card change discarded";
+        AdjustmentsDrafted = "adjustments.drafted", "adjustment change drafted";
+        AdjustmentsProposed = "adjustments.proposed", "adjustment change proposed";
+        AdjustmentsChanged = "adjustments.changed", "adjustments changed";
+        AdjustmentsUndone = "adjustments.undone", "adjustment change undone";
+        AdjustmentsDiscarded = "adjustments.discarded", "adjustment change discarded";
+        AdjustmentsComputed = "adjustments.computed", "adjustments of a bill computed";
         DeliveryRepriced = "delivery.repriced", "priced by changed rate cards";
         CatalogAdded = "catalog.added", "added to catalog";
         CatalogRemoved = "catalog.removed", "removed from catalog";

@@ -85,6 +85,16 @@ pub struct ChargeKey {
     pub currency: String,
 }
 
+/// What a scope holds of an account and month.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ScopeOf {
+    /// What the provider bills.
+    #[default]
+    Bill,
+    /// What was computed from the bill, and stands beside it.
+    Adjustments,
+}
+
 /// One row of cost and usage data, ready for the ledger. Readers reuse one value for all rows of a
 /// file: [`Charge::clear`], then fill.
 #[derive(Clone, Debug, Default)]
@@ -109,6 +119,8 @@ pub struct Charge {
     pub lacks_cost: bool,
     /// Whether it names an earlier row of the same export that it corrects. Both count.
     pub corrects_a_row: bool,
+    /// Of what its scope is.
+    pub scope: ScopeOf,
     /// Empty until the provider has issued the invoice.
     pub invoice_id: String,
     /// What key and tags were read from: in rows of one file where it is equal, they are. Empty where that is not known.
@@ -215,6 +227,7 @@ impl Charge {
         self.is_metered = false;
         self.lacks_cost = false;
         self.corrects_a_row = false;
+        self.scope = ScopeOf::Bill;
     }
 }
 

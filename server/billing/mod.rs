@@ -6,6 +6,7 @@
 //! Adding a format is one file that implements [`Format`] and one line in [`FORMATS`].
 
 mod account_id;
+mod adjustments;
 mod aws;
 mod aws_cur;
 mod aws_cur_2;
@@ -51,7 +52,8 @@ mod vast;
 use std::sync::{Arc, LazyLock};
 
 pub use account_id::{canonical_account, canonical_sub_account, without_profile};
-pub use charge::{Charge, ChargeCategory, ChargeKey, PricingCategory, Tags};
+pub use adjustments::{AdjustmentCosts, AdjustmentRow, AdjustmentsFile};
+pub use charge::{Charge, ChargeCategory, ChargeKey, PricingCategory, ScopeOf, Tags};
 pub use container::{Content, PARQUET, WORKBOOK, unpack};
 pub use export::{
     Export, HEADER_REPEATED, Identity, Learned, Reopen, Step, open, open_at, open_part, open_with_sink,
@@ -83,6 +85,7 @@ pub static FORMATS: LazyLock<Vec<Arc<dyn Format>>> = LazyLock::new(|| {
         Arc::new(runpod::RunPodBilling),
         Arc::new(hyperstack::HyperstackCosts),
         Arc::new(fireworks::FireworksMetrics),
+        Arc::new(adjustments::Adjustments),
         Arc::new(focus::Focus),
         Arc::new(focus::FocusUsage),
     ];

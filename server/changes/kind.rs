@@ -18,6 +18,7 @@ words! {
         AssetRegister = "asset-register";
         Prices = "prices";
         RateCards = "rate-cards";
+        Adjustments = "adjustments";
     }
 }
 
@@ -28,7 +29,7 @@ impl Kind {
     pub async fn version(self, db: &mut PgConnection) -> sqlx::Result<i64> {
         match self {
             Self::Allocation => ledger::sequence(db).await,
-            Self::AssetRegister | Self::Prices | Self::RateCards => {
+            Self::AssetRegister | Self::Prices | Self::RateCards | Self::Adjustments => {
                 sqlx::query_scalar!("select version from documents where kind = $1", self as Self)
                     .fetch_one(db)
                     .await
@@ -41,7 +42,7 @@ impl Kind {
     pub(super) async fn begin(self, db: &mut PgConnection) -> sqlx::Result<i64> {
         match self {
             Self::Allocation => ledger::begin_version(db).await,
-            Self::AssetRegister | Self::Prices | Self::RateCards => {
+            Self::AssetRegister | Self::Prices | Self::RateCards | Self::Adjustments => {
                 sqlx::query_scalar!(
                     r#"select version + 1 as "next!" from documents where kind = $1 for update"#,
                     self as Self,
@@ -58,7 +59,7 @@ impl Kind {
             Self::Allocation => {
                 ledger::end_version(db, version, None, "allocation", &act.by.name, act.at).await
             }
-            Self::AssetRegister | Self::Prices | Self::RateCards => {
+            Self::AssetRegister | Self::Prices | Self::RateCards | Self::Adjustments => {
                 sqlx::query!("update documents set version = $2 where kind = $1", self as Self, version)
                     .execute(db)
                     .await?;
@@ -73,6 +74,7 @@ impl Kind {
             Self::AssetRegister => Object::AssetRegisterChange(change),
             Self::Prices => Object::PriceChange(change),
             Self::RateCards => Object::RateCardChange(change),
+            Self::Adjustments => Object::AdjustmentChange(change),
         }
     }
 
@@ -98,6 +100,11 @@ impl Kind {
             (Self::RateCards, Status::Applied) => Verb::RateCardsChanged,
             (Self::RateCards, Status::Undone) => Verb::RateCardsUndone,
             (Self::RateCards, Status::Discarded) => Verb::RateCardsDiscarded,
+            (Self::Adjustments, Status::Draft) => Verb::AdjustmentsDrafted,
+            (Self::Adjustments, Status::Proposed) => Verb::AdjustmentsProposed,
+            (Self::Adjustments, Status::Applied) => Verb::AdjustmentsChanged,
+            (Self::Adjustments, Status::Undone) => Verb::AdjustmentsUndone,
+            (Self::Adjustments, Status::Discarded) => Verb::AdjustmentsDiscarded,
         }
     }
 
@@ -105,7 +112,7 @@ impl Kind {
     pub(super) fn version_name(self) -> &'static str {
         match self {
             Self::Allocation => "sequence",
-            Self::AssetRegister | Self::Prices | Self::RateCards => "revision",
+            Self::AssetRegister | Self::Prices | Self::RateCards | Self::Adjustments => "revision",
         }
     }
 }

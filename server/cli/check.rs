@@ -1,6 +1,7 @@
 //! `gpuledger check`.
 
 use super::{Done, Session, print_json};
+use crate::adjustments;
 use crate::allocation;
 use crate::clock;
 use crate::command_output::say;
@@ -20,6 +21,7 @@ pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done>
     let mut equations = ledger::check(&mut db).await?;
     equations.extend(ledger::check_kept(&mut db, &session.originals).await?);
     equations.extend(allocation::check(&mut db).await?);
+    equations.extend(adjustments::check(&mut db, clock::now()).await?);
     equations.extend(onprem::check(&mut db, clock::now().date_naive()).await?);
     if arguments.deep {
         equations.extend(ledger::check_originals(&mut db, &session.originals).await?);

@@ -4,6 +4,7 @@
 //! was killed is known as such and started again; an import that broke off left nothing behind. What the
 //! machine failed keeps its files, and is started again when someone asks for it.
 
+mod adjust;
 mod cluster;
 mod inbox;
 mod lock;
@@ -268,7 +269,8 @@ async fn run_next_on(
     clock: Clock,
 ) -> sqlx::Result<bool> {
     let Some(job) = claim(db, clock.now()).await? else {
-        return reprice::next(pool, db, originals, clock.now()).await;
+        return Ok(reprice::next(pool, db, originals, clock.now()).await?
+            || adjust::next(pool, db, originals, clock.now()).await?);
     };
     let progress = Progress::default();
     // Stops with this function, however that ends.

@@ -93,12 +93,7 @@ fn see(looking: Looking<'_>, sources: &[Source]) -> Seen {
                 corrected.insert((mark.delivery, mark.file));
             }
             if step == Step::Charge && !is_known {
-                let scope = Scope {
-                    provider: charge.key.provider.clone(),
-                    billing_account: charge.key.billing_account.clone(),
-                    month: charge.billing_month(),
-                };
-                scopes.insert(scope);
+                scopes.insert(Scope::of_charge(&charge));
                 known.add(&charge);
             }
         }

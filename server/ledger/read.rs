@@ -313,8 +313,7 @@ impl<'s, S: Sink> Reader<'s, S> {
     }
 
     fn scope(&mut self, charge: &Charge) -> Result<i64, ReadError> {
-        let (provider, billing_account) = (charge.key.provider.clone(), charge.key.billing_account.clone());
-        let scope = Scope { provider, billing_account, month: charge.billing_month() };
+        let scope = Scope::of_charge(charge);
         let scope_id = match self.scope_ids.get(&scope) {
             Some(known) => *known,
             None => self.new_scope(&scope)?,

@@ -6,6 +6,7 @@ use chrono::NaiveDate;
 use serde::Serialize;
 use sqlx::PgConnection;
 
+use crate::billing::{Charge, ScopeOf};
 use crate::period::BillingMonth;
 
 /// Provider, billing account and billing month, each in canonical form.
@@ -18,6 +19,36 @@ pub struct Scope {
     pub month: BillingMonth,
 }
 
+/// Behind the account of a bill, in the name of the scope of its adjustments.
+const ADJUSTMENTS: &str = " (adjustments)";
+
+impl Scope {
+    /// Where a charge belongs.
+    pub(super) fn of_charge(charge: &Charge) -> Self {
+        let scope = Self {
+            provider: charge.key.provider.clone(),
+            billing_account: charge.key.billing_account.clone(),
+            month: charge.billing_month(),
+        };
+        match charge.scope {
+            ScopeOf::Bill => scope,
+            ScopeOf::Adjustments => scope.of_adjustments(),
+        }
+    }
+
+    /// The scope that what adjusts this bill is in.
+    #[must_use]
+    fn of_adjustments(self) -> Self {
+        Self { billing_account: format!("{}{ADJUSTMENTS}", self.billing_account), ..self }
+    }
+
+    /// The bill that is adjusted by what is in this one.
+    fn adjusted(&self) -> Option<Self> {
+        let account = self.billing_account.strip_suffix(ADJUSTMENTS)?;
+        Some(Self { billing_account: account.to_owned(), ..self.clone() })
+    }
+}
+
 /// What a delivery holds of a scope. One that lacks a sub-account or day of the delivery it would
 /// replace is published only when someone says so.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,8 +59,23 @@ pub struct Coverage {
     pub is_provisional: bool,
 }
 
-/// The id of a scope, made where it is new.
+/// The id of a scope, made where it is new. One of adjustments says which bill it is beside.
 pub async fn intern(db: &mut PgConnection, scope: &Scope) -> sqlx::Result<i64> {
+    let scope_id = make(&mut *db, scope).await?;
+    if let Some(bill) = scope.adjusted() {
+        let bill_id = make(&mut *db, &bill).await?;
+        sqlx::query!(
+            "update scopes set adjusts = $2 where scope_id = $1 and adjusts is null",
+            scope_id,
+            bill_id
+        )
+        .execute(db)
+        .await?;
+    }
+    Ok(scope_id)
+}
+
+async fn make(db: &mut PgConnection, scope: &Scope) -> sqlx::Result<i64> {
     let month = scope.month.first_day();
     sqlx::query!(
         "insert into scopes (provider, billing_account, billing_month) values ($1, $2, $3) on conflict do nothing",

@@ -27,6 +27,10 @@ impl Rates {
         Self { rates: rates.into_iter().collect() }
     }
 
+    pub fn iter(&self) -> impl Iterator<Item = &Rate> {
+        self.rates.iter()
+    }
+
     pub fn is_empty(&self) -> bool {
         self.rates.is_empty()
     }

@@ -58,6 +58,8 @@ pub enum Attention {
     Unrecognized { names: usize, billed_cost: Vec<Money> },
     /// Usage of a provider that came without cost and that no rate covers: it is in no figure.
     Unpriced { provider: String, months: Vec<BillingMonth>, accelerator_hours: Decimal },
+    /// Bills that count without what adjusts them: it could not be computed, or somebody undid it.
+    NotAdjusted { bills: i64 },
     /// Invoices that were entered say more or less than what was billed.
     Invoice { provider: String, billing_account: String, month: BillingMonth, difference: Money },
     /// A budget of which four fifths or more are spent, as far as it warns of that, or that will not last.
@@ -100,6 +102,8 @@ pub(super) async fn attention(
     found.extend(due_months(&of_clusters));
     found.extend(without_rate(exchange::missing(db, reporting_currency).await?));
     found.extend(unpriced(db).await?);
+    let bills = super::adjustments::not_adjusted(&mut *db).await?;
+    found.extend((bills > 0).then_some(Attention::NotAdjusted { bills }));
     found.extend(unrecognized(db).await?);
     found.extend(differing(db, answers, period).await?);
     found.extend(budgets(db, answers).await?);

@@ -73,6 +73,8 @@ pub(super) async fn completeness_of(
            where s.billing_month >= $1 and s.billing_month <= $2
              and v.from_sequence <= $3 and (v.until_sequence is null or v.until_sequence > $3)
              and ($4::bigint[] is null or s.scope_id = any($4))
+             -- Adjustments are as complete as the bill that they follow from.
+             and s.adjusts is null
            group by 1, 2, 3
            order by 1, 2, 3"#,
         period.first().first_day(),
@@ -140,6 +142,8 @@ pub async fn final_since(
                join visibility v using (scope_id)
                join delivery_scopes ds on ds.scope_id = v.scope_id and ds.delivery_id = v.delivery_id
                where s.billing_month = $1 and v.from_sequence <= $2
+                 -- What follows from a bill makes it neither final nor provisional: entered later, it restates it.
+                 and s.adjusts is null
            ),
            steps as (
                select from_sequence as step from bills

@@ -41,6 +41,7 @@ words! {
         AssetRegister = "Asset register";
         Prices = "Prices";
         RateCards = "Rate cards";
+        Adjustments = "Adjustments";
         Rates = "Exchange rates";
         Quantities = "Quantities";
         ReportingCurrency = "Reporting currency";
@@ -98,7 +99,11 @@ async fn found(
     for row in rows {
         let of = match (row.kind, row.change_id, row.delivery_id) {
             (
-                EventKind::Allocation | EventKind::AssetRegister | EventKind::Prices | EventKind::RateCards,
+                EventKind::Allocation
+                | EventKind::AssetRegister
+                | EventKind::Prices
+                | EventKind::RateCards
+                | EventKind::Adjustments,
                 Some(id),
                 _,
             ) => {
@@ -144,6 +149,7 @@ impl EventKind {
             Self::AssetRegister => Some(Kind::AssetRegister),
             Self::Prices => Some(Kind::Prices),
             Self::RateCards => Some(Kind::RateCards),
+            Self::Adjustments => Some(Kind::Adjustments),
             Self::Imports | Self::Rates | Self::Quantities | Self::ReportingCurrency => None,
         }
     }
@@ -156,6 +162,7 @@ impl From<Kind> for EventKind {
             Kind::AssetRegister => Self::AssetRegister,
             Kind::Prices => Self::Prices,
             Kind::RateCards => Self::RateCards,
+            Kind::Adjustments => Self::Adjustments,
         }
     }
 }

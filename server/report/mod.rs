@@ -4,6 +4,7 @@
 //! them never disagree.
 
 mod activity;
+mod adjustments;
 mod as_of;
 mod attention;
 mod batches;
@@ -72,6 +73,10 @@ mod unpriced;
 mod variance;
 
 pub use activity::{Activity, activity};
+pub use adjustments::{
+    AdjustedBillLine, AdjustmentState, InternalPriceImpact, MonthOfAdjustments, OwnerOfAdjustments,
+    accounts_billed, adjustment_impact, adjustment_state, internal_price_impact,
+};
 pub use as_of::Error;
 pub use attention::{Attention, WARNING};
 pub use batches::{Batch, JobLine, Outcome, OutcomeFile, OutcomeRejection, batch, jobs};

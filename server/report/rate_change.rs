@@ -9,7 +9,6 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::completeness::final_since;
-use super::question::SHARED;
 use super::snapshot::Names;
 use super::{Answers, Grouping};
 use crate::allocation;
@@ -66,6 +65,14 @@ pub enum Before {
     AsBooked(Arc<Rates>),
     /// By the rates of then.
     By(Arc<Rates>),
+}
+
+impl Before {
+    pub fn rates(&self) -> &Rates {
+        match self {
+            Self::AsBooked(rates) | Self::By(rates) => rates,
+        }
+    }
 }
 
 /// Prices what is active without cost before a change and after it.
@@ -171,7 +178,7 @@ impl Priced {
 }
 
 /// The team or shared cost that each key belongs to in a month, by its name; without those that are unallocated.
-async fn labels(
+pub(super) async fn labels(
     db: &mut PgConnection,
     answers: &Answers,
     month: BillingMonth,
@@ -192,9 +199,5 @@ async fn labels(
     )
     .fetch_all(db)
     .await?;
-    let label = |team: &str, pool: &str| {
-        let value = if pool.is_empty() { team.to_owned() } else { format!("{SHARED}{pool}") };
-        names.label(&Grouping::Team, Some(&value))
-    };
-    Ok(rows.iter().map(|row| (row.charge_key_id, label(&row.team, &row.pool))).collect())
+    Ok(rows.iter().map(|row| (row.charge_key_id, names.owner(&row.team, &row.pool))).collect())
 }

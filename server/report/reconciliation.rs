@@ -71,7 +71,7 @@ pub struct Invoice {
 pub enum Agreement {
     /// Nothing to compare with.
     NoInvoice,
-    /// Nor will there be: it is our own, and nobody sends an invoice for it.
+    /// Nor will there be: it is our own, or what we agreed on beside a bill, and nobody sends an invoice for it.
     Own,
     /// To the digits that the invoices state.
     Agrees,
@@ -223,14 +223,15 @@ async fn stated(db: &mut PgConnection, period: Period, sequence: i64) -> sqlx::R
                select i.scope_id, i.currency, 0, false, 0
                from invoices i
            )
-           select s.scope_id, s.billing_month, s.provider, s.billing_account, c.currency as "currency!",
+           select s.scope_id, s.billing_month, s.provider, s.billing_account, s.adjusts is not null as "is_adjustment!",
+               c.currency as "currency!",
                sum(c.billed_cost) as "billed!: Decimal",
                bool_or(c.is_provisional) as "is_provisional!",
                sum(c.missing)::bigint as "rejected!"
            from counted c
            join scopes s using (scope_id)
            where s.billing_month >= $1 and s.billing_month <= $2
-           group by 1, c.currency
+           group by s.scope_id, c.currency
            order by s.billing_month, s.provider, s.billing_account, c.currency"#,
         period.first().first_day(),
         period.last().first_day(),
@@ -241,7 +242,7 @@ async fn stated(db: &mut PgConnection, period: Period, sequence: i64) -> sqlx::R
     let lines = rows.into_iter().map(|row| {
         let currency = Currency::exactly(&row.currency);
         let nothing = Money { amount: Decimal::default(), currency: currency.clone() };
-        let is_own = row.provider == onprem::PROVIDER;
+        let is_own = row.provider == onprem::PROVIDER || row.is_adjustment;
         ReconciledLine {
             scope_id: row.scope_id,
             month: BillingMonth::of(row.billing_month),

@@ -103,6 +103,12 @@ impl Names {
         self
     }
 
+    /// How the owner of a key reads on a page: its team, or the shared costs that it belongs to.
+    pub fn owner(&self, team: &str, pool: &str) -> String {
+        let value = if pool.is_empty() { team.to_owned() } else { format!("{SHARED}{pool}") };
+        self.label(&Grouping::Team, Some(value.as_str()).filter(|it| !it.is_empty()))
+    }
+
     /// How a value of a dimension reads on a page.
     pub fn label(&self, dimension: &Grouping, value: Option<&str>) -> String {
         let Some(value) = value else { return dimension.missing() };

@@ -145,6 +145,12 @@ const AREAS: &[Area] = &[
         lead: "yes",
     },
     Area {
+        what: "Adjustments: enter, apply and undo discounts, markups and monthly minimums",
+        below: &["/adjustments"],
+        writes: None,
+        lead: "yes",
+    },
+    Area {
         what: "Prices: market prices of accelerators",
         below: &["/prices"],
         writes: None,

@@ -70,6 +70,12 @@ const COSTS: &[Term] = &[
         "PricingCategory Dynamic",
         "Spare capacity at a changing price that can be taken away.",
     ),
+    also(
+        "adjustment",
+        "Adjustment",
+        "discount, markup, minimum",
+        "What is added to a bill, or taken from it, beside its own charges.",
+    ),
     term(
         "reporting-currency",
         "Reporting currency",
@@ -92,6 +98,11 @@ const HOURS: &[Term] = &[
     ),
     also("gpu-hours", "GPU-hours", "accelerator-hours", "Accelerators times hours: in the cloud or on-prem."),
     term("rate-card", "Rate card", "What a contract says a unit costs, for usage that comes without cost."),
+    term(
+        "internal-price",
+        "Internal price",
+        "What teams are charged for a GPU-hour of your own clusters, instead of its cost.",
+    ),
     term("unpriced", "Unpriced", "Usage that came without cost and that no rate covers. It is in no figure."),
     term("cloud-gpu-hours", "Cloud GPU-hours", "Hours of accelerators that a provider billed, used or not."),
     term("on-prem-gpu-hours", "On-prem GPU-hours", "Hours of accelerators of your own, used or not."),

@@ -27,6 +27,7 @@ mod serve;
 
 mod access_page;
 mod account;
+mod adjustments;
 mod allocation;
 mod audit;
 mod budgets;

@@ -235,6 +235,17 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
             href: paths::RateCards.to_string(),
             act: "Enter rates",
         },
+        Attention::NotAdjusted { bills } => Item {
+            state: "Not adjusted",
+            kind: "wait",
+            sentence: if *bills == 1 {
+                "A bill counts without its adjustments.".to_owned()
+            } else {
+                format!("{bills} bills count without their adjustments.")
+            },
+            href: paths::Adjustments.to_string(),
+            act: "See why",
+        },
         Attention::Unrecognized { names, billed_cost } => Item {
             state: "Not recognized",
             kind: "wait",

@@ -2,9 +2,10 @@
 
 use super::route_builder::{Access, Routes};
 use super::{
-    access_page, account, allocation, assets, audit, budgets, catalog, changes, charges, clusters,
-    experiments, glossary, health, imports, invoices, mappings, metrics, overview, password, people, prices,
-    rate_cards, rates, scenarios, setup, sign_in, spend, storage, teams, token_costs, variance,
+    access_page, account, adjustments, allocation, assets, audit, budgets, catalog, changes, charges,
+    clusters, experiments, glossary, health, imports, invoices, mappings, metrics, overview, password,
+    people, prices, rate_cards, rates, scenarios, setup, sign_in, spend, storage, teams, token_costs,
+    variance,
 };
 
 /// Every route with who may use it. A route that is not here answers nobody.
@@ -129,6 +130,9 @@ pub fn routes() -> Routes {
         .figures(Finance, changes::rate_cards::show)
         .post(Finance, changes::rate_cards::apply)
         .post(Finance, changes::rate_cards::undo)
+        .figures(Finance, changes::adjustments::show)
+        .post(Finance, changes::adjustments::apply)
+        .post(Finance, changes::adjustments::undo)
         .post(Finance, changes::propose)
         .post(Finance, changes::discard)
         .post(Finance, changes::undo_readings)
@@ -177,6 +181,13 @@ pub fn routes() -> Routes {
         .get(Finance, rate_cards::edit)
         .post(Finance, rate_cards::change)
         .post(Finance, rate_cards::remove)
+        .figures(Finance, adjustments::index)
+        .get(Finance, adjustments::new)
+        .post(Finance, adjustments::create)
+        .get(Finance, adjustments::edit)
+        .post(Finance, adjustments::change)
+        .post(Finance, adjustments::remove)
+        .post(Finance, adjustments::compute)
         .figures(SignedIn, scenarios::index)
         .post(SignedIn, scenarios::save::create)
         .upload(SignedIn, scenarios::save::load)

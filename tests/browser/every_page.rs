@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use gpuledger::accelerator;
 use gpuledger::accounts::{Role, people};
+use gpuledger::adjustments::{Adjustment, Adjustments, Terms};
 use gpuledger::allocation::{
     self, Budget, BudgetOf, BudgetPeriod, Entry, Months, Quantity, QuantityKind, Split, Target, Team,
 };
@@ -28,7 +29,7 @@ use sqlx::{PgConnection, PgPool};
 
 use super::{Page, Site};
 use crate::support::configuration::{pool, rule, team, to_pool, write};
-use crate::support::{Focus, files, now};
+use crate::support::{Focus, files, now, number};
 
 const AXE: &str = include_str!("axe.min.js");
 
@@ -102,6 +103,10 @@ const PAGES: &[(&str, &str)] = &[
     ("/rate-cards/new", "/rate-cards/new"),
     ("/rate-cards/{rate}", "/rate-cards/RATE"),
     ("/rate-cards/changes/{change}", "/rate-cards/changes/RATE_CHANGE"),
+    ("/adjustments", "/adjustments"),
+    ("/adjustments/new", "/adjustments/new"),
+    ("/adjustments/{adjustment}", "/adjustments/AGREED"),
+    ("/adjustments/changes/{change}", "/adjustments/changes/AGREED_CHANGE"),
     ("/scenarios", "/scenarios"),
     ("/scenarios/new", "/scenarios/new?from=2026-09"),
     ("/scenarios/new", "/scenarios/new?from=2020-01"),
@@ -213,11 +218,13 @@ async fn every_page_is_sound_in_both_themes_and_at_every_width(db: PgPool) {
     keep_a_scenario(&site).await;
     read_prices(&site).await;
     let (rate, rate_change) = enter_rates(&site).await;
+    let (agreed, agreed_change) = enter_adjustments(&site).await;
     add_to_catalog(&site).await;
     save_a_mapping(&site).await;
     let offer = Catalogue::shipped().listed()[0].id.as_str();
     for (_, path) in PAGES {
         let path = path.replace("SITUATION", templates()[0].handle).replace("OFFER", offer);
+        let path = path.replace("AGREED_CHANGE", &agreed_change).replace("AGREED", &agreed);
         let path = path.replace("RATE_CHANGE", &rate_change).replace("RATE", &rate);
         look_at(&mut page, &path, &mut problems).await;
     }
@@ -355,6 +362,29 @@ async fn enter_rates(site: &Site) -> (String, String) {
     let edits = rate_cards::edits_of(&cards, id, None).unwrap();
     let drafted =
         changes::draft::<RateCards>(&mut db, edits, None, "CoreWeave: removed", by.at(now())).await.unwrap();
+    let Outcome::Waits(change) = drafted else { panic!("{drafted:?}") };
+    (id.to_string(), change.to_string())
+}
+
+/// A discount on a bill that is there, and a change of it that waits. Answers the numbers of both.
+async fn enter_adjustments(site: &Site) -> (String, String) {
+    let by = Actor::person("ada@example.com", "test");
+    let mut db = site.db.acquire().await.unwrap();
+    let discount = Adjustment {
+        provider: "CoreWeave".to_owned(),
+        billing_account: String::new(),
+        terms: Terms::Discount { percent: number("8") },
+        first_month: "2026-01".parse().unwrap(),
+        last_month: None,
+        reason: "Reseller discount 2026".to_owned(),
+        contract: "C-17".to_owned(),
+    };
+    let edits = changes::additions(&mut db, vec![discount.clone()]).await.unwrap();
+    let id = edits[0].id;
+    changes::change::<Adjustments>(&mut db, edits, "discount", Right::Apply, by.at(now())).await.unwrap();
+    let edits = vec![changes::NumberedEdit { id, before: Some(discount), after: None }];
+    let drafted =
+        changes::draft::<Adjustments>(&mut db, edits, None, "no discount", by.at(now())).await.unwrap();
     let Outcome::Waits(change) = drafted else { panic!("{drafted:?}") };
     (id.to_string(), change.to_string())
 }

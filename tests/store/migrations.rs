@@ -384,5 +384,5 @@ async fn changes_of_all_kinds_become_one_list(db: PgPool) {
             .fetch_all(&mut *db)
             .await
             .unwrap();
-    assert_eq!(versions, ["asset-register 5", "prices 9", "rate-cards 0"]);
+    assert_eq!(versions, ["adjustments 0", "asset-register 5", "prices 9", "rate-cards 0"]);
 }

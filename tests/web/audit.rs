@@ -388,6 +388,42 @@ const WRITING: &[(&str, &str, Use)] = &[
         "/account/password",
         Use::Form("/account", &[("current", PASSWORD), ("new", "another horse battery")]),
     ),
+    ("/adjustments/new", "/adjustments/new", Use::Form("/adjustments/new", &super::adjustments::DISCOUNT)),
+    (
+        "/adjustments/changes/{change}/apply",
+        "/adjustments/changes/LAST_ADJUSTMENTS/apply",
+        Use::Form("/adjustments/new", &[]),
+    ),
+    (
+        "/adjustments/bills/{scope}/compute",
+        "/adjustments/bills/ADJUSTED/compute",
+        Use::Form("/adjustments/new", &[]),
+    ),
+    (
+        "/adjustments/{adjustment}",
+        "/adjustments/ADJUSTMENT",
+        Use::Form("/adjustments/new", &super::adjustments::LESS),
+    ),
+    (
+        "/changes/{kind}/{change}/propose",
+        "/changes/adjustments/LAST_ADJUSTMENTS/propose",
+        Use::Form("/adjustments/new", &[]),
+    ),
+    (
+        "/changes/{kind}/{change}/discard",
+        "/changes/adjustments/LAST_ADJUSTMENTS/discard",
+        Use::Form("/adjustments/new", &[]),
+    ),
+    (
+        "/adjustments/{adjustment}/remove",
+        "/adjustments/ADJUSTMENT/remove",
+        Use::Form("/adjustments/new", &[]),
+    ),
+    (
+        "/adjustments/changes/{change}/undo",
+        "/adjustments/changes/APPLIED_ADJUSTMENTS/undo",
+        Use::Form("/adjustments/new", &[]),
+    ),
     ("/account/appearance", "", Use::Nothing("sets a cookie of the browser, and nothing here")),
     ("/sign-out", "/sign-out", Use::Form("/account", &[])),
     (
@@ -463,6 +499,9 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
                         .unwrap();
                     address = address.replace("SESSION", &newest.to_string());
                 }
+                if address.contains("ADJUSTED") {
+                    ada.run_jobs().await;
+                }
                 if address.contains("WISH") {
                     proposed(&ada).await;
                 }
@@ -492,6 +531,16 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
                         "select max(change_id) from changes where kind = 'rate-cards' and status = 'applied'",
                     ),
                     ("RATE", "select max(entry::bigint) from document_entries where kind = 'rate-cards'"),
+                    ("ADJUSTED", "select min(scope_id) from adjusted_bills"),
+                    ("LAST_ADJUSTMENTS", "select max(change_id) from changes where kind = 'adjustments'"),
+                    (
+                        "APPLIED_ADJUSTMENTS",
+                        "select max(change_id) from changes where kind = 'adjustments' and status = 'applied'",
+                    ),
+                    (
+                        "ADJUSTMENT",
+                        "select max(entry::bigint) from document_entries where kind = 'adjustments'",
+                    ),
                     ("NEW_PRICES", "select max(change_id) from changes where kind = 'prices'"),
                     ("LAST_PRICES", "select max(change_id) from changes where kind = 'prices'"),
                     (
@@ -620,7 +669,7 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
     let lines = lines(&ada).await;
     let mut verbs: Vec<_> = lines.iter().map(|(verb, ..)| verb.as_str()).collect();
     assert!(lines.iter().all(|(verb, actor, address)| {
-        let is_of_a_job = verb == "delivery.published";
+        let is_of_a_job = matches!(verb.as_str(), "delivery.published" | "adjustments.computed");
         let is_of_this_test = matches!(actor.as_str(), "command line (test)" | "ada@example.com");
         is_of_a_job || is_of_this_test || address == "192.0.2.7"
     }));
@@ -629,6 +678,12 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
     assert_eq!(
         verbs,
         [
+            "adjustments.changed",
+            "adjustments.computed",
+            "adjustments.discarded",
+            "adjustments.drafted",
+            "adjustments.proposed",
+            "adjustments.undone",
             "allocation.applied",
             "allocation.discarded",
             "allocation.drafted",

@@ -1,5 +1,6 @@
 mod access;
 mod account;
+mod adjustments;
 pub mod allocation;
 mod audit;
 mod budgets;

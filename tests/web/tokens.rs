@@ -11,6 +11,8 @@ use crate::support::{Focus, TestApp, TestLedger, html, now};
 
 /// By hand: a page that is added for people is not yet one for scripts.
 const FOR_SCRIPTS: &[&str] = &[
+    "/adjustments",
+    "/adjustments/changes/{change}",
     "/asset-register/changes",
     "/asset-register/changes/{change}",
     "/asset-register/{kind}",

@@ -81,6 +81,7 @@ impl Frame {
         }
         self.may_decide.then(|| match kind {
             Kind::RateCards => paths::RateCardUndo { change }.to_string(),
+            Kind::Adjustments => paths::AdjustmentUndo { change }.to_string(),
             kind => paths::ChangeUndo { kind, change }.to_string(),
         })
     }
@@ -89,6 +90,7 @@ impl Frame {
         let Outline { kind, id: change, .. } = self.outline;
         match kind {
             Kind::RateCards => paths::RateCardApply { change }.to_string(),
+            Kind::Adjustments => paths::AdjustmentApply { change }.to_string(),
             kind => paths::ChangeApply { kind, change }.to_string(),
         }
     }
@@ -112,7 +114,7 @@ impl Frame {
             Kind::Allocation => "Drafted",
             Kind::AssetRegister if self.is_empty => "Imported",
             Kind::Prices | Kind::RateCards if self.is_of_file => "Imported",
-            Kind::AssetRegister | Kind::Prices | Kind::RateCards => "Created",
+            Kind::AssetRegister | Kind::Prices | Kind::RateCards | Kind::Adjustments => "Created",
         }
     }
 
@@ -127,6 +129,7 @@ impl Frame {
                 (format!("revision {version} of the price list"), Some(href))
             }
             Kind::RateCards => (format!("revision {version} of the rate cards"), None),
+            Kind::Adjustments => (format!("revision {version} of the adjustments"), None),
         }
     }
 
@@ -147,6 +150,9 @@ impl Frame {
             Kind::Prices => "Restores what this change edited.",
             Kind::RateCards => {
                 "Restores the rates that this change edited. Imports are priced by them again, as a new version."
+            }
+            Kind::Adjustments => {
+                "Restores what this change edited. Adjustments of bills are computed again, as a new version."
             }
         }
     }

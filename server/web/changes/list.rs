@@ -179,6 +179,7 @@ impl EventOf {
             EventKind::AssetRegister => "asset-register",
             EventKind::Prices => "prices",
             EventKind::RateCards => "rate-cards",
+            EventKind::Adjustments => "adjustments",
             EventKind::Rates => "rates",
             EventKind::Quantities => "quantities",
             EventKind::ReportingCurrency => "reporting-currency",

@@ -1,5 +1,6 @@
 //! Changes of what is configured: one list, a page for each, and what people decide about them.
 
+pub(super) mod adjustments;
 pub(super) mod allocation;
 pub(super) mod asset_register;
 mod differences;
@@ -16,6 +17,7 @@ use super::error::{Error, Result};
 use super::extract::{Db, Form, Writing};
 use super::layout::Layout;
 use super::{Access, filters, paths, respond};
+use crate::adjustments::Adjustments;
 use crate::allocation::Configuration;
 use crate::changes::{self, Kind, Outcome, Problem, Status};
 use crate::onprem::AssetRegister;
@@ -68,6 +70,10 @@ macro_rules! of_document {
                 type $document = RateCards;
                 $do
             }
+            Kind::Adjustments => {
+                type $document = Adjustments;
+                $do
+            }
         }
     };
 }
@@ -79,6 +85,7 @@ pub fn page(kind: Kind, change: i64) -> String {
         Kind::AssetRegister => paths::AssetRegisterChange { change }.to_string(),
         Kind::Prices => paths::PriceChange { change }.to_string(),
         Kind::RateCards => paths::RateCardChange { change }.to_string(),
+        Kind::Adjustments => paths::AdjustmentChange { change }.to_string(),
     }
 }
 
@@ -86,7 +93,7 @@ pub fn page(kind: Kind, change: i64) -> String {
 fn decides(kind: Kind) -> Access {
     match kind {
         Kind::Allocation | Kind::AssetRegister | Kind::Prices => Access::Admin,
-        Kind::RateCards => Access::Finance,
+        Kind::RateCards | Kind::Adjustments => Access::Finance,
     }
 }
 
@@ -125,7 +132,7 @@ async fn decide((kind, id): (Kind, i64), wished: Status, asked: Asked) -> Result
         Status::Undone => changes::undo::<Document>(&mut db, id, reason, by.at(now)).await?,
         _ => changes::apply::<Document>(&mut db, id, reason, by.at(now)).await?,
     });
-    if kind == Kind::RateCards {
+    if matches!(kind, Kind::RateCards | Kind::Adjustments) {
         app.notifier.notify();
     }
     Box::pin(decided(layout, &mut db, &app.answers, (kind, id), outcome, (wished, now))).await
@@ -159,6 +166,7 @@ async fn decided(
                 Kind::AssetRegister => "Publish the changed months to update them.".to_owned(),
                 Kind::Prices => format!("Revision {version} of the price list."),
                 Kind::RateCards => "Imports with other rates are priced again now.".to_owned(),
+                Kind::Adjustments => "Bills are adjusted by it now.".to_owned(),
             };
             let done = filters::capital(wished.as_str());
             return saying(&format!("{done}. {what_follows}"));
@@ -181,6 +189,9 @@ async fn decided(
         Kind::AssetRegister => respond::refused(asset_register::find(layout, db, id, problems, today).await?),
         Kind::Prices => respond::refused(prices::find(layout, db, id, problems, today).await?),
         Kind::RateCards => respond::refused(rate_cards::find(layout, db, answers, id, problems, now).await?),
+        Kind::Adjustments => {
+            respond::refused(adjustments::find(layout, db, answers, id, problems, now).await?)
+        }
     }
 }
 

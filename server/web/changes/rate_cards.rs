@@ -11,12 +11,14 @@ use sqlx::PgConnection;
 use super::super::format::Format;
 use super::frame::Frame;
 use super::{Asked, decide};
+use crate::adjustments;
 use crate::changes::{self, Change, Document as _, Kind, Problem, Status};
 use crate::ledger;
 use crate::rate_cards::{Edit, RateCards, Report};
 use crate::rating::{Rate, Rates};
 use crate::report::{
-    Answers, Before, RateImpact, RateState, UnpricedUsage, rate_impact, rate_state, unpriced_usage,
+    Answers, Before, InternalPriceImpact, RateImpact, RateState, UnpricedUsage, internal_price_impact,
+    rate_impact, rate_state, unpriced_usage,
 };
 use crate::web::error::{Error, Result};
 use crate::web::extract::Reading;
@@ -36,6 +38,9 @@ pub struct Page {
     /// Of the file that it was read from.
     report: Option<Report>,
     impact: RateImpact,
+    /// What internal prices move, where it changes some.
+    internal: InternalPriceImpact,
+    changes_internal_prices: bool,
     state: RateState,
     /// Why rates of it may be for no usage.
     unmatched: Vec<String>,
@@ -52,6 +57,7 @@ pub async fn find(
     let change = changes::find::<RateCards>(&mut *db, id).await?.ok_or(Error::NotFound)?;
     let (_, current) = RateCards::current(&mut *db).await?;
     let (before, after) = before_and_after(&mut *db, &change, &current).await?;
+    let internal = internal_price_impact(&mut *db, answers, (before.rates(), &after), now).await?;
     let impact = rate_impact(&mut *db, answers, before, Arc::clone(&after)).await?;
     let unmatched = if impact.months.is_empty() {
         unmatched(&change.edits, &unpriced_usage(&mut *db, &after).await?)
@@ -61,7 +67,20 @@ pub async fn find(
     let frame = Frame::new(&layout, &change, &current, problems);
     let state = rate_state(&mut *db, now).await?;
     let report = change.report.clone().map(serde_json::from_value).transpose()?;
-    Ok(Page { layout, frame, edits: change.edits, report, impact, state, unmatched })
+    let of_edit = |edit: &Edit| edit.after.clone().or(edit.before.clone());
+    let rates: Vec<Rate> = change.edits.iter().filter_map(of_edit).collect();
+    let changes_internal_prices = !adjustments::internal_rates(&rates).is_empty();
+    Ok(Page {
+        layout,
+        frame,
+        edits: change.edits,
+        report,
+        impact,
+        internal,
+        changes_internal_prices,
+        state,
+        unmatched,
+    })
 }
 
 /// What of the unpriced usage of the same providers keeps rates from being for it: another currency, or other units.
@@ -132,6 +151,7 @@ pub async fn show(path: paths::RateCardChange, format: Format, reading: Reading)
                     "edits": page.edits, "report": page.report,
                 },
                 "impact": page.impact,
+                "internal_prices": page.internal,
             }))
         }
         Format::Csv => Err(Error::NotFound),

@@ -17,6 +17,10 @@ paths! {
     /// By whoever enters rates, who need not be an administrator.
     "/rate-cards/changes/{change}/apply" => RateCardApply { change: i64 };
     "/rate-cards/changes/{change}/undo" => RateCardUndo { change: i64 };
+    /// A change of the adjustments, with what it moves.
+    "/adjustments/changes/{change}" => AdjustmentChange { change: i64 };
+    "/adjustments/changes/{change}/apply" => AdjustmentApply { change: i64 };
+    "/adjustments/changes/{change}/undo" => AdjustmentUndo { change: i64 };
     /// Hands a draft to whoever decides.
     "/changes/{kind}/{change}/propose" => ChangePropose { kind: Kind, change: i64 };
     "/changes/{kind}/{change}/apply" => ChangeApply { kind: Kind, change: i64 };

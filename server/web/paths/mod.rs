@@ -29,6 +29,7 @@ macro_rules! path {
     };
 }
 
+mod adjustments;
 mod allocation;
 mod catalog;
 mod changes;
@@ -42,6 +43,7 @@ mod scenarios;
 mod spend;
 mod teams;
 
+pub use adjustments::*;
 pub use allocation::*;
 pub use catalog::*;
 pub use changes::*;

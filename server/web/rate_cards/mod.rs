@@ -90,6 +90,11 @@ impl Line {
         paths::AgreedRate { rate: self.id }
     }
 
+    /// Whether it is what teams are charged for the organization's own machines.
+    fn is_internal(&self) -> bool {
+        self.rate.provider.eq_ignore_ascii_case(crate::onprem::PROVIDER)
+    }
+
     fn usage(&self) -> String {
         usage(&self.rate)
     }

@@ -1,0 +1,324 @@
+//! A bill of adjustments: what discounts, markups, minimums and internal prices add to a bill, as this product computes it. It is
+//! written and read here, so that what is read is what was computed.
+//!
+//! | what | rule |
+//! |---|---|
+//! | key | that of the charge that is adjusted, with the category Adjustment: rules and filters find both alike |
+//! | account | that of the bill; the scope is one of its own ([`ScopeOf::Adjustments`]), so that the bill agrees with its invoices |
+//! | quantity | none |
+//! | accumulation | the whole month of an account |
+
+mod columns;
+mod write;
+
+use super::billing_period::BillingPeriod;
+use super::charge::{Charge, ChargeCategory, PricingCategory, ScopeOf};
+use super::date_order::DateColumns;
+use super::header::{Columns, Header};
+use super::json;
+use super::row::{Column, Outcome, Problem, ReadRow, Row};
+use super::value::TimeColumn;
+use super::{Format, Guide, Mandatory};
+
+pub use write::{AdjustmentCosts, AdjustmentRow, AdjustmentsFile};
+
+/// FOCUS CommitmentDiscountStatus.
+const UNUSED: &str = "Unused";
+
+const MANDATORY: &[Mandatory] = &[
+    Mandatory { name: columns::WHY, keys: &["adjustmentreason"] },
+    Mandatory { name: "ProviderName", keys: &["providername"] },
+    Mandatory { name: "BillingAccountId", keys: &["billingaccountid"] },
+    Mandatory { name: "BillingCurrency", keys: &["billingcurrency"] },
+    Mandatory { name: "BillingPeriodStart", keys: &["billingperiodstart"] },
+    Mandatory { name: "ChargePeriodStart", keys: &["chargeperiodstart"] },
+    Mandatory { name: "ChargePeriodEnd", keys: &["chargeperiodend"] },
+    Mandatory { name: "BilledCost", keys: &["billedcost"] },
+    Mandatory { name: "EffectiveCost", keys: &["effectivecost"] },
+    Mandatory { name: "ListCost", keys: &["listcost"] },
+    Mandatory { name: "ContractedCost", keys: &["contractedcost"] },
+];
+
+pub(super) struct Adjustments;
+
+impl Format for Adjustments {
+    fn name(&self) -> &'static str {
+        "adjustments"
+    }
+
+    fn label(&self) -> &'static str {
+        "Adjustments"
+    }
+
+    /// Nobody exports it elsewhere.
+    fn guides(&self) -> &'static [Guide] {
+        &[]
+    }
+
+    fn mandatory(&self) -> &'static [Mandatory] {
+        MANDATORY
+    }
+
+    fn has_its_columns(&self, header: &Header) -> bool {
+        header.has("adjustmentreason")
+    }
+
+    fn maps(&self) -> &'static [&'static str] {
+        &["tags"]
+    }
+
+    fn names(&self) -> Vec<&'static str> {
+        columns::KNOWN.names()
+    }
+
+    fn billed_columns(&self) -> Vec<Vec<&str>> {
+        vec![vec!["billedcost"]]
+    }
+
+    fn columns(&self, header: &Header) -> Columns {
+        columns::KNOWN.columns(header)
+    }
+
+    fn feeds(&self, key: &str) -> Option<&'static str> {
+        columns::KNOWN.feeds(key)
+    }
+
+    fn reader(&self, header: &Header) -> Box<dyn ReadRow + Send> {
+        Box::new(Reader::new(header))
+    }
+}
+
+struct Reader {
+    at: At,
+    period: [TimeColumn; 2],
+    billing_period: BillingPeriod,
+    last_needed: usize,
+    key_columns: Vec<usize>,
+    scratch: Vec<u8>,
+}
+
+/// Where the columns are.
+struct At {
+    period: [Column; 2],
+    costs: [Column; 4],
+    invoice: Column,
+    resource: Column,
+    provider: Column,
+    account: Column,
+    sub_account: Column,
+    currency: Column,
+    service: Column,
+    service_category: Column,
+    sku: Column,
+    meter: Column,
+    machine: Column,
+    accelerators: Column,
+    unit: Column,
+    region: Column,
+    pricing: Column,
+    commitment: Column,
+    commitment_status: Column,
+    tags: Column,
+}
+
+impl Reader {
+    fn new(header: &Header) -> Self {
+        let at = At {
+            period: [header.find("chargeperiodstart"), header.find("chargeperiodend")],
+            costs: ["billedcost", "effectivecost", "listcost", "contractedcost"].map(|key| header.find(key)),
+            invoice: header.find("invoiceid"),
+            resource: header.find("resourceid"),
+            provider: header.find("providername"),
+            account: header.find("billingaccountid"),
+            sub_account: header.find("subaccountid"),
+            currency: header.find("billingcurrency"),
+            service: header.find("servicename"),
+            service_category: header.find("servicecategory"),
+            sku: header.find("skuid"),
+            meter: header.find("skumeter"),
+            machine: header.find("instancetype"),
+            accelerators: header.find("accelerators"),
+            unit: header.find("consumedunit"),
+            region: header.find("regionid"),
+            pricing: header.find("pricingcategory"),
+            commitment: header.find("commitmentdiscountid"),
+            commitment_status: header.find("commitmentdiscountstatus"),
+            tags: header.find("tags"),
+        };
+        let key_columns = [
+            at.provider,
+            at.account,
+            at.sub_account,
+            at.currency,
+            at.service,
+            at.service_category,
+            at.sku,
+            at.meter,
+            at.machine,
+            at.accelerators,
+            at.unit,
+            at.region,
+            at.pricing,
+            at.commitment,
+            at.commitment_status,
+            at.tags,
+        ];
+        Self {
+            period: Default::default(),
+            billing_period: BillingPeriod::new(
+                header.find("billingperiodstart"),
+                header.find("billingperiodend"),
+            ),
+            last_needed: Mandatory::last(MANDATORY, header),
+            key_columns: key_columns.into_iter().flatten().collect(),
+            at,
+            scratch: Vec::new(),
+        }
+    }
+}
+
+impl ReadRow for Reader {
+    fn last_needed(&self) -> usize {
+        self.last_needed
+    }
+
+    fn dates(&self) -> DateColumns {
+        self.billing_period.dates(self.at.period)
+    }
+
+    fn key_columns(&self) -> &[usize] {
+        &self.key_columns
+    }
+
+    fn read(&mut self, row: Row<'_>, charge: &mut Charge) -> Result<Outcome, Problem> {
+        let at = &self.at;
+        charge.scope = ScopeOf::Adjustments;
+        charge.period = row.period(at.period, &mut self.period)?;
+        charge.billing_month = self.billing_period.month(&row)?;
+        let [billed, effective, list, contracted] = at.costs;
+        charge.billed_cost = row.needed_amount(billed)?;
+        charge.effective_cost = row.needed_amount(effective)?;
+        charge.list_cost = row.needed_amount(list)?;
+        charge.contracted_cost = row.needed_amount(contracted)?;
+        row.verbatim(at.invoice, &mut charge.invoice_id)?;
+        row.verbatim(at.resource, &mut charge.resource_id)?;
+        Ok(Outcome::Charge)
+    }
+
+    fn key(&mut self, row: Row<'_>, charge: &mut Charge) -> Result<(), Problem> {
+        let Self { at, scratch, .. } = self;
+        let key = &mut charge.key;
+        for (column, text) in [
+            (at.provider, &mut key.provider),
+            (at.account, &mut key.billing_account),
+            (at.sub_account, &mut key.sub_account),
+            (at.currency, &mut key.currency),
+            (at.service, &mut key.service),
+            (at.service_category, &mut key.service_category),
+            (at.sku, &mut key.sku),
+            (at.meter, &mut key.meter),
+            (at.machine, &mut key.instance_type),
+            (at.accelerators, &mut key.stated_accelerators),
+            (at.unit, &mut key.unit),
+            (at.region, &mut key.region),
+            (at.commitment, &mut key.commitment_discount_id),
+        ] {
+            row.verbatim(column, text)?;
+        }
+        key.category = ChargeCategory::Adjustment;
+        let pricing = row.word(at.pricing);
+        key.pricing = PricingCategory::ALL
+            .into_iter()
+            .find(|it| it.as_str().as_bytes() == pricing)
+            .ok_or_else(|| row.problem(at.pricing, "a pricing category of FOCUS, or Owned"))?;
+        key.is_unused_commitment = row.word(at.commitment_status) == UNUSED.as_bytes();
+        if !json::each(row.cell(at.tags, scratch), |name, value| charge.tags.set(name, value)) {
+            return Err(row.problem(at.tags, "a JSON object of names and values"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::billing::{self, ChargeKey, Step};
+    use crate::money::Decimal;
+    use crate::period::{BillingMonth, ChargePeriod};
+
+    fn read(content: Vec<u8>) -> Vec<Charge> {
+        let mut export = billing::open("a.csv", Cursor::new(content), &billing::ReadAs::any()).unwrap();
+        assert_eq!(export.format().name(), "adjustments");
+        let (mut charges, mut charge) = (Vec::new(), Charge::default());
+        while let Some(step) = export.next(&mut charge).unwrap() {
+            assert_eq!(step, Step::Charge);
+            charges.push(charge.clone());
+        }
+        charges
+    }
+
+    fn period(from: &str, until: &str) -> ChargePeriod {
+        ChargePeriod { start: from.parse().unwrap(), end: until.parse().unwrap() }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_read_is_what_was_written(
+            texts in prop::collection::vec("[ -~éñ日\n\"]{0,12}", 12),
+            mantissas in prop::array::uniform4(any::<i64>()),
+            scale in 0u8..30,
+            tag in "[ -~é\n]{1,8}",
+            is_unused in any::<bool>(),
+            pricing in 0usize..6,
+        ) {
+            let text = |at: usize| texts[at].clone();
+            let key = ChargeKey {
+                provider: format!("p{}", text(0)),
+                billing_account: format!("a{}", text(1)),
+                sub_account: text(2),
+                service: text(3),
+                service_category: text(4),
+                sku: text(5),
+                meter: text(6),
+                instance_type: text(7),
+                stated_accelerators: text(8),
+                unit: text(9),
+                region: text(10),
+                commitment_discount_id: text(11),
+                currency: "EUR".to_owned(),
+                pricing: PricingCategory::ALL[pricing],
+                is_unused_commitment: is_unused,
+                ..ChargeKey::default()
+            };
+            let [billed, effective, list, contracted] =
+                mantissas.map(|it| Decimal::new(i128::from(it), scale));
+            let mut file = AdjustmentsFile::new("2026-09".parse().unwrap(), true);
+            let row = AdjustmentRow {
+                key: &key,
+                resource_id: "i-1, \"two\"",
+                tags: &serde_json::json!({ "team": tag.as_str(), "=1+1": "x" }).to_string(),
+                period: period("2026-09-03T00:00:00Z", "2026-09-04T00:00:00Z"),
+                costs: AdjustmentCosts { billed, effective, list, contracted },
+                why: "Discount of 8%: contract, \"renewed\"",
+            };
+            file.write(&row);
+            file.write(&AdjustmentRow { period: period("2026-09-01T00:00:00Z", "2026-10-01T00:00:00Z"), ..row });
+            let charges = read(file.take());
+            prop_assert_eq!(charges.len(), 2);
+            let charge = &charges[0];
+            prop_assert_eq!(&charge.key, &ChargeKey { category: ChargeCategory::Adjustment, ..key });
+            let costs = [charge.billed_cost, charge.effective_cost, charge.list_cost, charge.contracted_cost];
+            prop_assert_eq!(costs, [billed, effective, list, contracted]);
+            prop_assert_eq!(charge.tags.get("team"), Some(tag.as_str()));
+            prop_assert_eq!(&charge.resource_id, "i-1, \"two\"");
+            prop_assert_eq!(charge.billing_month, "2026-09".parse::<BillingMonth>().unwrap());
+            prop_assert!(charge.scope == ScopeOf::Adjustments && !charge.is_metered && charge.consumed_quantity.is_none());
+            prop_assert_eq!(&charge.invoice_id, "adjustments-2026-09");
+            prop_assert_eq!(charges.iter().map(|it| it.period.is_longer_than_a_day()).collect::<Vec<_>>(), [false, true]);
+        }
+    }
+}
