@@ -79,10 +79,11 @@ fn it_counts_no_surcharge_of_another_service() {
 }
 
 #[test]
-fn it_counts_usage_only() {
+fn it_knows_usage_and_what_adjusts_it() {
     for category in ChargeCategory::ALL {
         let key = ChargeKey { category, ..key("AWS", "p5.48xlarge", "BoxUsage:p5.48xlarge", "Hrs") };
-        assert_eq!(recognize(&key).is_some(), category == ChargeCategory::Usage, "{category:?}");
+        let is_of_machine = matches!(category, ChargeCategory::Usage | ChargeCategory::Adjustment);
+        assert_eq!(recognize(&key).is_some(), is_of_machine, "{category:?}");
     }
 }
 

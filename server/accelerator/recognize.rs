@@ -55,7 +55,8 @@ impl Catalog {
     }
 
     fn recognize_by_all(&self, key: &ChargeKey) -> Option<Recognized> {
-        if key.category != ChargeCategory::Usage {
+        // An adjustment is of what it adjusts. It counts no hours.
+        if !matches!(key.category, ChargeCategory::Usage | ChargeCategory::Adjustment) {
             return None;
         }
         let seconds_per_unit = seconds_per_unit(&key.unit)?;
@@ -74,7 +75,7 @@ impl Catalog {
         if let Some((shipped, _)) = self.as_shipped(key) {
             return shipped.why(key);
         }
-        if key.category != ChargeCategory::Usage {
+        if !matches!(key.category, ChargeCategory::Usage | ChargeCategory::Adjustment) {
             return format!("Only usage pays for an accelerator's time; this is {}.", key.category.as_str());
         }
         if seconds_per_unit(&key.unit).is_none() {

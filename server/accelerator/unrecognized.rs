@@ -58,14 +58,15 @@ impl Catalog {
         key: &'k ChargeKey,
         recognized: Option<Recognized>,
     ) -> Option<(Unrecognized, &'k str)> {
+        if key.category != ChargeCategory::Usage {
+            return None;
+        }
         if let Some(found) = recognized {
             let texts = [&key.meter, &key.instance_type, &key.sku];
             let text = texts.into_iter().find(|text| !text.is_empty())?;
             return (found.model == unknown_model()).then_some((Unrecognized::Model, text));
         }
-        if key.category != ChargeCategory::Usage || seconds_per_unit(&key.unit).is_none() {
-            return None;
-        }
+        seconds_per_unit(&key.unit)?;
         let texts = Texts::of(self, key);
         // What is billed beside a machine counts neither machines nor accelerators.
         if texts.counts(key) != Some(Counts::Instances) {

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | base | what the bill itself charges, taxes left out: no adjustment is computed of another |
 //! | percentage | of the billed, effective and contracted cost of each key and day, exact; the list cost is what the provider publishes and stays |
-//! | minimum | what the billed costs of the month, in its currency, are below it: one charge of the whole month, once the month is over |
+//! | minimum | what the billed costs of the month are below it, where the bill has its currency: one charge of the whole month, once the month is over |
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::money::Decimal;
 use crate::period::{BillingMonth, ChargePeriod};
 
 /// The service of what is charged for a minimum: no service of the provider is behind it.
-const MINIMUM: &str = "Monthly minimum";
+pub const MINIMUM: &str = "Monthly minimum";
 
 /// What a key of a bill cost on a day.
 #[derive(Clone, Debug)]
@@ -49,13 +49,25 @@ pub(super) struct Bill<'a> {
     entries: Vec<&'a Adjustment>,
     /// Billed cost without taxes, by currency.
     billed: BTreeMap<String, Decimal>,
+    /// What internal prices leave of the cost, by currency.
+    pub(super) left: BTreeMap<String, Decimal>,
+    /// What could not be charged, and why.
+    pub notes: Vec<String>,
     pub file: AdjustmentsFile,
     pub rows: u64,
 }
 
 impl<'a> Bill<'a> {
     pub fn new(month: BillingMonth, is_final: bool, entries: Vec<&'a Adjustment>) -> Self {
-        Self { month, entries, billed: BTreeMap::new(), file: AdjustmentsFile::new(month, is_final), rows: 0 }
+        Self {
+            month,
+            entries,
+            billed: BTreeMap::new(),
+            left: BTreeMap::new(),
+            notes: Vec::new(),
+            file: AdjustmentsFile::new(month, is_final),
+            rows: 0,
+        }
     }
 
     /// Adjusts what a key cost on a day by each percentage.
@@ -98,10 +110,18 @@ impl<'a> Bill<'a> {
     pub fn finish(&mut self, provider: &str, billing_account: &str, is_over: bool) -> Result<(), TooLong> {
         for at in 0..self.entries.len() {
             let entry = self.entries[at];
-            let Terms::Minimum { amount, currency } = &entry.terms else { continue };
+            let Terms::Minimum { currency, .. } = &entry.terms else { continue };
             let billed = self.billed.get(currency.as_str()).copied().unwrap_or_default();
-            let lacking = amount.checked_sub(billed).map_err(|_| TooLong)?;
-            if !is_over || lacking.is_zero() || lacking.is_negative() {
+            // As if nothing were billed, the whole minimum would be charged.
+            if !self.billed.contains_key(currency.as_str()) {
+                let currencies = self.billed.keys().map(String::as_str).collect::<Vec<_>>().join(" and ");
+                if !currencies.is_empty() {
+                    self.notes.push(format!("a minimum is in {currency}, and the bill in {currencies}"));
+                }
+                continue;
+            }
+            let lacking = entry.terms.lacking(currency.as_str(), billed).map_err(|_| TooLong)?;
+            if !is_over || lacking.is_zero() {
                 continue;
             }
             let key = ChargeKey {
@@ -111,7 +131,8 @@ impl<'a> Bill<'a> {
                 currency: currency.to_string(),
                 ..ChargeKey::default()
             };
-            let why = format!("{}, of which {billed} was billed: {}", entry.terms.words(), entry.reason);
+            // What was billed in all is nothing for a lead whose team bears it.
+            let why = format!("{}: {}", entry.terms.words(), entry.reason);
             let costs = AdjustmentCosts {
                 billed: lacking,
                 effective: lacking,

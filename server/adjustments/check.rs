@@ -1,8 +1,12 @@
 //! The equation of adjustments: what is booked beside each bill is what it is adjusted by, computed again from the charges.
 
-use sqlx::PgConnection;
+use chrono::{DateTime, Utc};
+use sqlx::{Connection as _, PgConnection};
 
-use super::due::terms_of;
+use super::document::Adjustments;
+use super::due::find;
+use super::entry::Terms;
+use crate::changes::Document as _;
 use crate::ledger::Equation;
 use crate::money::Decimal;
 use crate::period::BillingMonth;
@@ -10,10 +14,12 @@ use crate::period::BillingMonth;
 const WHAT: &str = "adjustments booked = percentages of the bill + what minimums lack";
 
 /// Computes what each bill that was adjusted is adjusted by from its monthly sums, and compares it with what is booked. Bills whose
-/// adjustments wait to be computed again have no equation; internal prices sum to 0 and so are in each.
-pub async fn check(db: &mut PgConnection, now: chrono::DateTime<chrono::Utc>) -> sqlx::Result<Vec<Equation>> {
-    let waiting: Vec<i64> = super::due(&mut *db, now).await?.iter().map(|it| it.bill.scope_id).collect();
-    let terms = terms_of(&mut *db).await?;
+/// adjustments wait to be computed again have no equation, nor have those whose adjustments somebody undid; internal prices sum to 0,
+/// and so are in each.
+pub async fn check(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<Vec<Equation>> {
+    let mut tx = db.begin_with("begin isolation level repeatable read read only").await?;
+    let waiting: Vec<i64> = find(&mut tx, now).await?.iter().map(|it| it.bill.scope_id).collect();
+    let (_, adjustments) = Adjustments::current(&mut tx).await?;
     let rows = sqlx::query!(
         r#"with base as (
                select a.scope_id, k.currency, sum(m.billed_cost) as billed, sum(m.effective_cost) as effective
@@ -21,7 +27,7 @@ pub async fn check(db: &mut PgConnection, now: chrono::DateTime<chrono::Utc>) ->
                join visibility v on v.scope_id = a.scope_id and v.until_sequence is null
                join monthly_costs m on m.scope_id = v.scope_id and m.delivery_id = v.delivery_id
                join charge_keys k using (charge_key_id)
-               where a.problem is null and k.category <> 'Tax'
+               where k.category <> 'Tax'
                group by 1, 2
            ),
            booked as (
@@ -38,32 +44,41 @@ pub async fn check(db: &mut PgConnection, now: chrono::DateTime<chrono::Utc>) ->
                coalesce(booked.billed, 0) as "billed!: Decimal", coalesce(booked.effective, 0) as "effective!: Decimal"
            from base
            full join booked using (scope_id, currency)
-           join adjusted_bills a using (scope_id)
            join scopes s using (scope_id)
+           left join adjusted_bills a using (scope_id)
            where a.problem is null
-             and (booked.scope_id is not null or a.delivery_id is null)
+             and (
+                 a.delivery_id is null
+                 or exists (select from visibility v where v.delivery_id = a.delivery_id and v.until_sequence is null)
+             )
            order by s.billing_month, s.provider, s.billing_account, 5"#
     )
-    .fetch_all(db)
+    .fetch_all(&mut *tx)
     .await?;
     let mut equations = Vec::new();
     for row in rows.into_iter().filter(|row| !waiting.contains(&row.scope_id)) {
         let month = BillingMonth::of(row.billing_month);
-        let entries = terms.adjustments.of_bill(&row.provider, &row.billing_account, month);
+        let entries = adjustments.of_bill(&row.provider, &row.billing_account, month);
         let factor: Decimal = entries.iter().filter_map(|it| it.terms.factor()).sum();
         let is_over = month.days().end <= now.date_naive();
-        let minimums = entries.iter().filter_map(|it| match &it.terms {
-            super::Terms::Minimum { amount, currency } if is_over && currency.as_str() == row.currency => {
-                Some((*amount - row.base_billed).max(Decimal::ZERO))
-            }
-            _ => None,
-        });
-        let lacking: Decimal = minimums.sum();
+        // What is compared is computed in another way than what was booked.
+        let lacking: Decimal = entries
+            .iter()
+            .filter_map(|it| match &it.terms {
+                Terms::Minimum { amount, currency } if is_over && currency.as_str() == row.currency => {
+                    Some((*amount - row.base_billed).max(Decimal::ZERO))
+                }
+                _ => None,
+            })
+            .sum();
         for (cost, booked, base) in
             [("billed", row.billed, row.base_billed), ("effective", row.effective, row.base_effective)]
         {
             let of = format!("{} {} {month}, {cost} {}", row.provider, row.billing_account, row.currency);
-            equations.push(Equation::new(WHAT, of, booked, base.multiply(factor) + lacking));
+            // More digits than there is room for equal nothing that was booked.
+            let percentages = base.checked_multiply(factor).and_then(|it| it.checked_add(lacking)).ok();
+            let expected = percentages.unwrap_or_else(|| booked - Decimal::from(1));
+            equations.push(Equation::new(WHAT, of, booked, expected));
         }
     }
     Ok(equations)

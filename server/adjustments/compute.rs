@@ -10,7 +10,7 @@ use sqlx::PgConnection;
 
 use super::bill::{Bill, BilledDay, TooLong};
 use super::due::{AdjustedBill, Due};
-use super::internal_price::{Unpriced, differences};
+use super::internal_price::{InternalPricing, Unpriced};
 use crate::accelerator::{self, Accelerators, Recognized};
 use crate::billing::{ChargeCategory, ChargeKey, PricingCategory};
 use crate::money::Decimal;
@@ -25,7 +25,10 @@ const TOO_LONG: &str = "an adjusted amount has more digits than amounts hold";
 pub struct Computed {
     /// Rows of the file; it is to be imported where there are some.
     pub rows: u64,
-    /// What could not be adjusted, for people.
+    /// What of it is not adjusted as one may expect: a month of a cluster that stays charged by its cost, though some of its hours
+    /// have internal prices.
+    pub note: Option<String>,
+    /// Why nothing of it is adjusted.
     pub problem: Option<String>,
 }
 
@@ -41,58 +44,72 @@ pub async fn compute(
 ) -> sqlx::Result<Computed> {
     let mut out = BufWriter::new(File::create(path)?);
     let mut bill = Bill::new(due.bill.month, due.bill.is_final, due.entries.iter().collect());
-    let adjusted = adjust(db, due, rates, (&mut bill, &mut out)).await?;
-    let computed = match adjusted {
-        Ok(problem) => Computed { rows: bill.rows, problem },
-        // What is not known to the last digit is not charged at all.
-        Err(TooLong) => return Ok(Computed { rows: 0, problem: Some(TOO_LONG.to_owned()) }),
+    let differences = match internal_differences(&mut *db, due, rates).await? {
+        Ok(differences) => differences,
+        Err(unpriced) => {
+            bill.notes.push(unpriced.to_string());
+            None
+        }
     };
+    match adjust(db, due, differences, (&mut bill, &mut out)).await? {
+        Ok(()) => {}
+        // What is not known to the last digit is not charged at all.
+        Err(TooLong) => return Ok(Computed { problem: Some(TOO_LONG.to_owned()), ..Computed::default() }),
+    }
     out.write_all(&bill.file.take())?;
     out.into_inner().map_err(io::Error::from)?.sync_all()?;
-    Ok(computed)
+    let note = (!bill.notes.is_empty()).then(|| bill.notes.join("; "));
+    Ok(Computed { rows: bill.rows, note, problem: None })
+}
+
+/// What each day of a cluster's month is charged more than it costs, in the order of [`days`]; none where no internal price is for it.
+async fn internal_differences(
+    db: &mut PgConnection,
+    due: &Due,
+    rates: &Arc<Rates>,
+) -> sqlx::Result<Result<Option<Vec<Decimal>>, Unpriced>> {
+    if !due.may_be_priced_internally {
+        return Ok(Ok(None));
+    }
+    let mut pricing = InternalPricing::new(due.bill.month, rates);
+    let mut differences = Vec::new();
+    let mut days = days(db, &due.bill);
+    while let Some(day) = days.try_next().await? {
+        differences.push(pricing.difference(&day));
+    }
+    Ok(pricing.finish().map(|is_priced| is_priced.then_some(differences)))
 }
 
 async fn adjust(
     db: &mut PgConnection,
     due: &Due,
-    rates: &Arc<Rates>,
+    differences: Option<Vec<Decimal>>,
     (bill, out): (&mut Bill<'_>, &mut BufWriter<File>),
-) -> sqlx::Result<Result<Option<String>, TooLong>> {
-    // Of a cluster there are few: its units are lines that are charged alike.
-    let mut of_cluster = Vec::new();
+) -> sqlx::Result<Result<(), TooLong>> {
+    let is_priced = differences.is_some();
+    let mut differences = differences.into_iter().flatten();
+    let mut written = 0;
     let mut days = days(db, &due.bill);
     while let Some(day) = days.try_next().await? {
-        if let Err(too_long) = bill.add(&day) {
+        let charged = bill.add(&day).and_then(|()| match differences.next() {
+            Some(difference) => bill.charge_internally(&day, difference),
+            None => Ok(()),
+        });
+        if let Err(too_long) = charged {
             return Ok(Err(too_long));
         }
-        if due.is_priced_internally {
-            of_cluster.push(day);
-        }
-        if bill.rows.is_multiple_of(ROWS) {
+        if bill.rows >= written + ROWS {
+            written = bill.rows;
             out.write_all(&bill.file.take())?;
         }
     }
-    let problem = if due.is_priced_internally {
-        match differences(&mut of_cluster, due.bill.month, rates) {
-            Ok(differences) => {
-                if let Err(too_long) =
-                    bill.charge_internally(&of_cluster, &differences, &due.bill.billing_account)
-                {
-                    return Ok(Err(too_long));
-                }
-                None
-            }
-            Err(Unpriced::TooLong) => return Ok(Err(TooLong)),
-            Err(unpriced) => Some(unpriced.to_string()),
-        }
-    } else {
-        None
-    };
-    let is_finished = bill.finish(&due.bill.provider, &due.bill.billing_account, due.bill.is_over);
-    Ok(is_finished.map(|()| problem))
+    if is_priced {
+        bill.charge_difference(&due.bill.billing_account);
+    }
+    Ok(bill.finish(&due.bill.provider, &due.bill.billing_account, due.bill.is_over))
 }
 
-/// What each key of a bill costs on each day.
+/// What each key of a bill costs on each day, in the order of the days.
 pub fn days<'d>(
     db: &'d mut PgConnection,
     bill: &'d AdjustedBill,
@@ -100,7 +117,7 @@ pub fn days<'d>(
     let rows = sqlx::query_as!(
         DayRow,
         r#"select k.charge_key_id, k.provider, k.billing_account, k.sub_account, k.service, k.service_category, k.sku, k.region,
-               k.instance_type, k.meter, k.stated_accelerators, k.category, k.pricing, k.commitment_discount_id,
+               k.instance_type, k.meter, k.stated_accelerators, k.category, k.is_correction, k.pricing, k.commitment_discount_id,
                k.is_unused_commitment, k.unit, k.currency, coalesce(k.resource_id, '') as "resource_id!", k.tags::text as "tags!",
                k.accelerator, k.accelerator_parts, k.unit_seconds, d.day, d.is_whole_period,
                d.billed_cost as "billed: Decimal", d.effective_cost as "effective: Decimal",
@@ -108,7 +125,7 @@ pub fn days<'d>(
            from daily_costs d
            join charge_keys k using (charge_key_id)
            where d.billing_month = $1 and d.scope_id = $2 and d.delivery_id = any($3)
-           order by d.delivery_id, d.charge_key_id, d.day, d.is_whole_period"#,
+           order by d.day, d.charge_key_id, d.is_whole_period, d.delivery_id"#,
         bill.month.first_day(),
         bill.scope_id,
         &bill.active,
@@ -129,6 +146,7 @@ struct DayRow {
     meter: String,
     stated_accelerators: String,
     category: String,
+    is_correction: bool,
     pricing: String,
     commitment_discount_id: String,
     is_unused_commitment: bool,
@@ -172,7 +190,7 @@ impl DayRow {
                 meter: self.meter,
                 stated_accelerators: self.stated_accelerators,
                 category: ChargeCategory::parse(&self.category).unwrap_or_default(),
-                is_correction: false,
+                is_correction: self.is_correction,
                 pricing: pricing.unwrap_or_default(),
                 commitment_discount_id: self.commitment_discount_id,
                 is_unused_commitment: self.is_unused_commitment,

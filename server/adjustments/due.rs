@@ -11,6 +11,7 @@ use sqlx::{Connection as _, PgConnection};
 use super::document::Adjustments;
 use super::entry::Adjustment;
 use super::internal_price::internal_rates;
+use crate::accelerator;
 use crate::audit::{self, Act, Object, Verb};
 use crate::changes::{Document as _, Kind};
 use crate::ledger;
@@ -39,14 +40,12 @@ pub struct AdjustedBill {
     pub is_over: bool,
 }
 
-/// What adjusts the bills, as it is now.
+/// What adjusts the bills.
 #[derive(Clone, Debug, Default)]
-pub struct Terms {
+pub(super) struct Terms {
     pub adjustments: Adjustments,
     /// Internal prices.
-    pub rates: Arc<Rates>,
-    of_clusters: Vec<Rate>,
-    catalog: i64,
+    rates: Vec<Rate>,
 }
 
 /// A bill whose adjustments are to be computed, or taken out where nothing adjusts it any more.
@@ -54,15 +53,24 @@ pub struct Terms {
 pub struct Due {
     pub bill: AdjustedBill,
     pub entries: Vec<Adjustment>,
-    pub is_priced_internally: bool,
+    pub may_be_priced_internally: bool,
     inputs: Vec<u8>,
 }
 
 impl Due {
     /// Whether nothing adjusts it.
     pub fn is_nothing(&self) -> bool {
-        self.bill.active.is_empty() || (self.entries.is_empty() && !self.is_priced_internally)
+        self.bill.active.is_empty() || (self.entries.is_empty() && !self.may_be_priced_internally)
     }
+}
+
+/// What became of a bill.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Noted<'a> {
+    /// The import of its adjustments.
+    pub delivery: Option<i64>,
+    pub note: Option<&'a str>,
+    pub problem: Option<&'a str>,
 }
 
 /// What the versions of everything are that adjustments follow from.
@@ -75,60 +83,81 @@ struct Versions {
     day: NaiveDate,
 }
 
-/// What holds now.
-pub async fn terms_of(db: &mut PgConnection) -> sqlx::Result<Terms> {
-    let (_, adjustments) = Adjustments::current(&mut *db).await?;
-    let (_, cards) = RateCards::current(&mut *db).await?;
-    let of_clusters = internal_rates(cards.rates.values());
-    let rates = Arc::new(Rates::new(of_clusters.iter().cloned()));
-    Ok(Terms { adjustments, rates, of_clusters, catalog: catalog(db).await? })
+impl Versions {
+    async fn find(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<Self> {
+        let catalog = ledger::catalog_revision(&mut *db).await?;
+        Ok(Self {
+            sequence: ledger::sequence(&mut *db).await?,
+            adjustments: Kind::Adjustments.version(&mut *db).await?,
+            rates: Kind::RateCards.version(&mut *db).await?,
+            catalog: i64::from(accelerator::version_of(catalog)),
+            day: now.date_naive(),
+        })
+    }
 }
 
-async fn catalog(db: &mut PgConnection) -> sqlx::Result<i64> {
-    Ok(i64::from(crate::accelerator::version_of(ledger::catalog_revision(db).await?)))
+/// The internal prices of now.
+pub async fn internal_prices(db: &mut PgConnection) -> sqlx::Result<Arc<Rates>> {
+    let (_, cards) = RateCards::current(db).await?;
+    Ok(Arc::new(Rates::new(internal_rates(cards.rates.values()))))
 }
 
-/// The bills whose adjustments are not those of now, the oldest month first.
+/// The bills whose adjustments are not those of now, the oldest month first. Where there are none, that is remembered.
 pub async fn due(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<Vec<Due>> {
-    let versions = Versions {
-        sequence: ledger::sequence(&mut *db).await?,
-        adjustments: Kind::Adjustments.version(&mut *db).await?,
-        rates: Kind::RateCards.version(&mut *db).await?,
-        catalog: catalog(&mut *db).await?,
-        day: now.date_naive(),
-    };
+    let versions = Versions::find(&mut *db, now).await?;
     if is_compared(&mut *db, &versions, now).await? {
         return Ok(Vec::new());
     }
-    let terms = terms_of(&mut *db).await?;
-    let computed = computed(&mut *db).await?;
-    let mut due = Vec::new();
-    if !terms.adjustments.entries.is_empty() || !terms.of_clusters.is_empty() || !computed.is_empty() {
-        for bill in bills(&mut *db, now).await? {
-            let known = computed.get(&bill.scope_id);
-            let it = terms.of(bill);
-            let is_known = match known {
-                None => it.is_nothing(),
-                Some(known) => known.inputs == it.inputs && known.retry_at.is_none_or(|at| now < at),
-            };
-            let waits = known.is_some_and(|known| known.retry_at.is_some_and(|at| now < at));
-            if !is_known && !waits {
-                due.push(it);
-            }
-        }
-    }
+    let due = find(&mut *db, now).await?;
     if due.is_empty() {
         note_compared(db, &versions).await?;
     }
     Ok(due)
 }
 
+/// How many bills these are.
+pub async fn pending(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<usize> {
+    let versions = Versions::find(&mut *db, now).await?;
+    if is_compared(&mut *db, &versions, now).await? {
+        return Ok(0);
+    }
+    Ok(find(db, now).await?.len())
+}
+
+/// Finds them, and writes nothing.
+pub(super) async fn find(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<Vec<Due>> {
+    let versions = Versions::find(&mut *db, now).await?;
+    let terms = Terms::as_of(&mut *db, (versions.adjustments, versions.rates)).await?;
+    let computed = computed(&mut *db).await?;
+    if terms.adjustments.entries.is_empty() && terms.rates.is_empty() && computed.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut due = Vec::new();
+    for bill in bills(&mut *db, now).await? {
+        let it = terms.of(bill, versions.catalog);
+        let is_due = match computed.get(&it.bill.scope_id) {
+            None => !it.is_nothing(),
+            Some(known) => match known.retry_at {
+                Some(at) => at <= now,
+                None => known.inputs != it.inputs,
+            },
+        };
+        due.extend(is_due.then_some(it));
+    }
+    Ok(due)
+}
+
 impl Terms {
+    pub async fn as_of(db: &mut PgConnection, (adjustments, rates): (i64, i64)) -> sqlx::Result<Self> {
+        let adjustments = Adjustments::as_of(&mut *db, adjustments).await?;
+        let cards = RateCards::as_of(db, rates).await?;
+        Ok(Self { adjustments, rates: internal_rates(cards.rates.values()) })
+    }
+
     /// What of it is about a bill.
-    pub fn of(&self, bill: AdjustedBill) -> Due {
-        let AdjustedBill { provider, billing_account, month, .. } = &bill;
+    fn about(&self, bill: &AdjustedBill) -> (Vec<Adjustment>, Vec<&Rate>) {
+        let AdjustedBill { provider, billing_account, month, .. } = bill;
         let entries = self.adjustments.of_bill(provider, billing_account, *month);
-        let entries: Vec<Adjustment> = entries.into_iter().cloned().collect();
         let days = month.days();
         let is_of_cluster = |rate: &&Rate| {
             let account = &rate.billing_account;
@@ -136,28 +165,54 @@ impl Terms {
                 && rate.valid_from < days.end
                 && rate.valid_to.is_none_or(|last| days.start <= last)
         };
-        let is_own = provider == PROVIDER;
-        let rates: Vec<&Rate> = self.of_clusters.iter().filter(|_| is_own).filter(is_of_cluster).collect();
-        let is_over = bill.is_over && entries.iter().any(|it| it.terms.is_minimum());
-        let inputs = json!([
-            COMPUTED_AS,
-            bill.active,
-            bill.is_final,
-            is_over,
-            entries,
-            rates,
-            (!rates.is_empty()).then_some(self.catalog),
-        ]);
-        let inputs = Sha256::digest(inputs.to_string()).to_vec();
-        Due { is_priced_internally: !rates.is_empty(), entries, inputs, bill }
+        let rates = self.rates.iter().filter(|_| provider == PROVIDER).filter(is_of_cluster);
+        (entries.into_iter().cloned().collect(), rates.collect())
     }
+
+    fn of(&self, bill: AdjustedBill, catalog: i64) -> Due {
+        let (entries, rates) = self.about(&bill);
+        let is_over = bill.is_over && entries.iter().any(|it| it.terms.is_minimum());
+        // What no row says makes no other rows: a contract.
+        let said: Vec<_> = entries.iter().map(|it| (&it.terms, &it.reason)).collect();
+        let inputs = json!([COMPUTED_AS, bill.active, bill.is_final, is_over, said, rates, catalog]);
+        let inputs = Sha256::digest(inputs.to_string()).to_vec();
+        Due { may_be_priced_internally: !rates.is_empty(), entries, inputs, bill }
+    }
+}
+
+/// Whether what adjusts a bill was agreed on when the bill became what it is. Else what is computed restates it.
+pub async fn follows_bill(db: &mut PgConnection, due: &Due) -> sqlx::Result<bool> {
+    let row = sqlx::query!(
+        r#"with bill as (
+               select max(l.happened_at) as changed_at
+               from visibility v
+               join ledger_log l on l.sequence = v.from_sequence
+               where v.scope_id = $1 and v.until_sequence is null
+           ),
+           versions as (
+               select kind, applied_version as version, decided_at as at from changes where applied_version is not null
+               union all
+               select kind, undone_version, undone_at from changes where undone_version is not null
+           )
+           select coalesce(max(version) filter (where kind = 'adjustments'), 0) as "adjustments!",
+               coalesce(max(version) filter (where kind = 'rate-cards'), 0) as "rates!"
+           from versions
+           join bill on versions.at < bill.changed_at"#,
+        due.bill.scope_id,
+    )
+    .fetch_one(&mut *db)
+    .await?;
+    let then = Terms::as_of(&mut *db, (row.adjustments, row.rates)).await?;
+    let versions = (Kind::Adjustments.version(&mut *db).await?, Kind::RateCards.version(&mut *db).await?);
+    let now = Terms::as_of(db, versions).await?;
+    Ok(then.about(&due.bill) == now.about(&due.bill))
 }
 
 /// Whether all bills were compared with these versions already, and nothing is to be tried again.
 async fn is_compared(db: &mut PgConnection, now_is: &Versions, now: DateTime<Utc>) -> sqlx::Result<bool> {
     let row = sqlx::query!(
         r#"select sequence, adjustments_version, rates_version, catalog, day,
-               exists (select from adjusted_bills where retry_at <= $1) as "is_to_be_tried!"
+               exists (select from adjusted_bills where retry_at <= $1 or inputs = '') as "is_to_be_tried!"
            from adjustments_compared"#,
         now,
     )
@@ -238,50 +293,49 @@ pub async fn bills(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<Ve
     Ok(bills.collect())
 }
 
-/// Notes what was computed of a bill: the import of it, none where there was nothing to adjust; and what kept it from being so.
+/// Notes what became of a bill.
 pub async fn note(
     db: &mut PgConnection,
     due: &Due,
-    (delivery, problem): (Option<i64>, Option<&str>),
+    noted: Noted<'_>,
     now: DateTime<Utc>,
 ) -> sqlx::Result<()> {
-    if due.is_nothing() {
+    if due.is_nothing() && noted.problem.is_none() {
         sqlx::query!("delete from adjusted_bills where scope_id = $1", due.bill.scope_id).execute(db).await?;
         return Ok(());
     }
-    write(db, due, (delivery, problem, None), now).await
+    sqlx::query!(
+        "insert into adjusted_bills (scope_id, inputs, delivery_id, note, problem, computed_at)
+         values ($1, $2, $3, $4, $5, $6)
+         on conflict (scope_id) do update
+         set inputs = $2, delivery_id = $3, note = $4, problem = $5, computed_at = $6, retry_at = null",
+        due.bill.scope_id,
+        &due.inputs,
+        noted.delivery,
+        noted.note,
+        noted.problem,
+        now,
+    )
+    .execute(db)
+    .await?;
+    Ok(())
 }
 
-/// Notes that the machine failed at a bill, which is tried again later.
+/// Notes that the machine failed at a bill, which is tried again later. What was computed of it before stays.
 pub async fn note_problem(
     db: &mut PgConnection,
     due: &Due,
     problem: &str,
     now: DateTime<Utc>,
 ) -> sqlx::Result<()> {
-    let delivery =
-        sqlx::query_scalar!("select delivery_id from adjusted_bills where scope_id = $1", due.bill.scope_id)
-            .fetch_optional(&mut *db)
-            .await?;
-    write(db, due, (delivery.flatten(), Some(problem), Some(now + RETRY)), now).await
-}
-
-async fn write(
-    db: &mut PgConnection,
-    due: &Due,
-    (delivery, problem, retry_at): (Option<i64>, Option<&str>, Option<DateTime<Utc>>),
-    now: DateTime<Utc>,
-) -> sqlx::Result<()> {
     sqlx::query!(
-        "insert into adjusted_bills (scope_id, inputs, delivery_id, problem, retry_at, computed_at)
-         values ($1, $2, $3, $4, $5, $6)
-         on conflict (scope_id) do update
-         set inputs = $2, delivery_id = $3, problem = $4, retry_at = $5, computed_at = $6",
+        "insert into adjusted_bills (scope_id, inputs, problem, retry_at, computed_at)
+         values ($1, $2, $3, $4, $5)
+         on conflict (scope_id) do update set inputs = $2, problem = $3, retry_at = $4, computed_at = $5",
         due.bill.scope_id,
         &due.inputs,
-        delivery,
         problem,
-        retry_at,
+        now + RETRY,
         now,
     )
     .execute(db)
@@ -299,7 +353,6 @@ pub async fn compute_again(db: &mut PgConnection, scope_id: i64, act: Act<'_>) -
     if forgotten.rows_affected() == 0 {
         return Ok(false);
     }
-    sqlx::query!("delete from adjustments_compared").execute(&mut *tx).await?;
     audit::record(
         &mut tx,
         act,

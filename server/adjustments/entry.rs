@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::money::{Currency, Decimal, from_cell};
+use crate::money::{Currency, Decimal, TooManyDigits, from_cell};
 use crate::period::BillingMonth;
 
 /// An agreement on what is billed: a discount of a reseller, a markup of one's own, a minimum of a month.
@@ -66,11 +66,19 @@ impl Adjustment {
 
     /// Whether it is the same agreement as another one, in a month that both hold in.
     pub(super) fn repeats(&self, other: &Self) -> bool {
+        self.is_beside(other)
+            && self.billing_account.eq_ignore_ascii_case(&other.billing_account)
+            && self.terms.is_like(&other.terms)
+            && (self.terms.is_minimum() || self.reason.eq_ignore_ascii_case(&other.reason))
+    }
+
+    /// Whether both are about some bill: then both are computed of it.
+    pub fn is_beside(&self, other: &Self) -> bool {
         let is = |a: &str, b: &str| a.eq_ignore_ascii_case(b);
         is(&self.provider, &other.provider)
-            && is(&self.billing_account, &other.billing_account)
-            && self.terms.is_like(&other.terms)
-            && (self.terms.is_minimum() || is(&self.reason, &other.reason))
+            && (self.billing_account.is_empty()
+                || other.billing_account.is_empty()
+                || is(&self.billing_account, &other.billing_account))
             && self.last_month.is_none_or(|last| other.first_month <= last)
             && other.last_month.is_none_or(|last| self.first_month <= last)
     }
@@ -138,8 +146,20 @@ impl Terms {
     fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Minimum { currency: a, .. }, Self::Minimum { currency: b, .. }) => a == b,
-            (Self::Minimum { .. }, _) | (_, Self::Minimum { .. }) => false,
-            _ => true,
+            _ => std::mem::discriminant(self) == std::mem::discriminant(other),
+        }
+    }
+
+    /// What a bill of an account lacks of a minimum in a currency, of which it charges this much; zero of anything else.
+    ///
+    /// # Errors
+    /// More digits than there is room for.
+    pub fn lacking(&self, currency: &str, billed: Decimal) -> Result<Decimal, TooManyDigits> {
+        match self {
+            Self::Minimum { amount, currency: of } if of.as_str() == currency => {
+                Ok(amount.checked_sub(billed)?.max(Decimal::ZERO))
+            }
+            _ => Ok(Decimal::ZERO),
         }
     }
 

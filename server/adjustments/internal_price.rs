@@ -7,13 +7,12 @@
 //!
 //! Billed cost is what was paid to others, and stays as it is.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use chrono::NaiveDate;
 
 use super::bill::{Bill, BilledDay, TooLong};
-use crate::billing::{AdjustmentCosts, ChargeKey};
+use crate::billing::{AdjustmentCosts, ChargeKey, PricingCategory};
 use crate::money::Decimal;
 use crate::onprem::PROVIDER;
 use crate::period::BillingMonth;
@@ -37,75 +36,80 @@ pub enum Unpriced {
         "no internal price for {machine} on {day}: enter one for each day of the month, until then its cost is charged"
     )]
     Hours { machine: String, day: NaiveDate },
-    #[error("it has no GPU-hours that an internal price could be for")]
-    NoHours,
 }
 
-impl From<TooLong> for Unpriced {
-    fn from(TooLong: TooLong) -> Self {
-        Self::TooLong
-    }
-}
-
-/// What each key's day is charged more by internal prices than it costs. Puts the days in their order, in which tiers are counted.
-pub fn differences(
-    days: &mut [BilledDay],
+/// Goes over the days of a cluster's month, in their order: tiers are counted from the first one on.
+pub struct InternalPricing {
     month: BillingMonth,
-    rates: &Arc<Rates>,
-) -> Result<Vec<Decimal>, Unpriced> {
-    days.sort_by_key(|it| (it.day, it.key_id));
-    let mut pricing = Pricing::new(Arc::clone(rates));
-    let mut differences = Vec::with_capacity(days.len());
-    let mut has_hours = false;
-    for it in days {
-        let priced = match it.accelerator.filter(|_| !it.quantity.is_zero()) {
-            None => Decimal::ZERO,
-            Some(accelerator) => {
-                has_hours = true;
-                let usage = Usage {
-                    key: &it.key,
-                    accelerator: Some(accelerator),
-                    month,
-                    day: it.day,
-                    quantity: it.quantity,
-                    key_id: it.key_id,
-                };
-                let unpriced = || Unpriced::Hours { machine: it.key.instance_type.clone(), day: it.day };
-                pricing.price(usage).ok_or_else(unpriced)?
-            }
-        };
-        differences.push(priced.checked_sub(it.effective).map_err(|_| TooLong)?);
+    pricing: Pricing,
+    has_prices: bool,
+    /// The first that was met.
+    unpriced: Option<Unpriced>,
+}
+
+impl InternalPricing {
+    pub fn new(month: BillingMonth, rates: &Arc<Rates>) -> Self {
+        Self { month, pricing: Pricing::new(Arc::clone(rates)), has_prices: false, unpriced: None }
     }
-    if has_hours { Ok(differences) } else { Err(Unpriced::NoHours) }
+
+    /// What a key's day is charged more by internal prices than it costs.
+    pub fn difference(&mut self, day: &BilledDay) -> Decimal {
+        let Some(accelerator) = day.accelerator.filter(|_| !day.quantity.is_zero()) else {
+            return -day.effective;
+        };
+        let usage = Usage {
+            key: &day.key,
+            accelerator: Some(accelerator),
+            month: self.month,
+            day: day.day,
+            quantity: day.quantity,
+            key_id: day.key_id,
+        };
+        let Some(price) = self.pricing.price(usage) else {
+            let machine = day.key.instance_type.clone();
+            self.unpriced.get_or_insert(Unpriced::Hours { machine, day: day.day });
+            return Decimal::ZERO;
+        };
+        self.has_prices = true;
+        price.checked_sub(day.effective).unwrap_or_else(|_| {
+            self.unpriced = Some(Unpriced::TooLong);
+            Decimal::ZERO
+        })
+    }
+
+    /// Whether the month is charged by internal prices: true where each hour has one, false where none has.
+    ///
+    /// # Errors
+    /// What keeps it from being so where some hours have one.
+    pub fn finish(self) -> Result<bool, Unpriced> {
+        match self.unpriced {
+            Some(Unpriced::TooLong) => Err(Unpriced::TooLong),
+            Some(unpriced) if self.has_prices => Err(unpriced),
+            Some(_) => Ok(false),
+            None => Ok(self.has_prices),
+        }
+    }
 }
 
 impl Bill<'_> {
-    /// Charges the days of a cluster's month by internal prices, and what these leave of its cost.
-    pub fn charge_internally(
-        &mut self,
-        days: &[BilledDay],
-        differences: &[Decimal],
-        cluster: &str,
-    ) -> Result<(), TooLong> {
-        let of_effective = |effective| AdjustmentCosts {
-            billed: Decimal::ZERO,
-            effective,
-            // Nobody else sells it, so that both are the effective cost.
-            list: effective,
-            contracted: effective,
-        };
-        let mut left: BTreeMap<&str, Decimal> = BTreeMap::new();
-        for (day, difference) in days.iter().zip(differences) {
-            let left = left.entry(&day.key.currency).or_default();
-            *left = left.checked_sub(*difference).map_err(|_| TooLong)?;
-            self.write(day, of_effective(*difference), WHY);
-        }
-        for (currency, left) in left {
+    /// Charges a key's day by so much more than it costs.
+    pub fn charge_internally(&mut self, day: &BilledDay, difference: Decimal) -> Result<(), TooLong> {
+        let left = self.left.entry(day.key.currency.clone()).or_default();
+        *left = left.checked_sub(difference).map_err(|_| TooLong)?;
+        self.write(day, of_effective(difference), WHY);
+        Ok(())
+    }
+
+    /// Charges what internal prices leave of a cluster's month, behind its last day.
+    pub fn charge_difference(&mut self, cluster: &str) {
+        for (currency, left) in std::mem::take(&mut self.left) {
             let key = ChargeKey {
                 provider: PROVIDER.to_owned(),
                 billing_account: cluster.to_owned(),
                 service: DIFFERENCE.to_owned(),
-                currency: currency.to_owned(),
+                // It is part of what the machines cost, which an hour of them costs in all.
+                pricing: PricingCategory::Owned,
+                currency,
                 ..ChargeKey::default()
             };
             let why = if left.is_negative() {
@@ -115,6 +119,15 @@ impl Bill<'_> {
             };
             self.of_month(key, of_effective(left), why);
         }
-        Ok(())
+    }
+}
+
+fn of_effective(effective: Decimal) -> AdjustmentCosts {
+    AdjustmentCosts {
+        billed: Decimal::ZERO,
+        effective,
+        // Nobody else sells it, so that both are the effective cost.
+        list: effective,
+        contracted: effective,
     }
 }

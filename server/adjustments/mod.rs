@@ -14,10 +14,13 @@ mod internal_price;
 #[cfg(test)]
 mod tests;
 
-pub use bill::BilledDay;
+pub use bill::{BilledDay, MINIMUM};
 pub use check::check;
 pub use compute::{compute, days};
 pub use document::{Adjustments, Edit};
-pub use due::{AdjustedBill, Due, bills, compute_again, due, note, note_problem, terms_of};
+pub use due::{
+    AdjustedBill, Due, Noted, bills, compute_again, due, follows_bill, internal_prices, note, note_problem,
+    pending,
+};
 pub use entry::{Adjustment, Terms};
-pub use internal_price::{DIFFERENCE, Unpriced, differences, internal_rates};
+pub use internal_price::{DIFFERENCE, InternalPricing, internal_rates};

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::bill::{Bill, BilledDay, TooLong};
 use super::entry::{Adjustment, Terms};
-use super::internal_price::{DIFFERENCE, Unpriced, differences};
+use super::internal_price::{DIFFERENCE, InternalPricing, Unpriced};
 use crate::accelerator::recognize;
 use crate::billing::{self, Charge, ChargeCategory, ChargeKey, PricingCategory, Step};
 use crate::money::{Currency, Decimal, number};
@@ -70,7 +70,8 @@ fn billed(service: &str, costs: [&str; 3]) -> BilledDay {
 }
 
 fn charges(mut bill: Bill<'_>) -> Vec<Charge> {
-    let mut export = billing::open("a.csv", Cursor::new(bill.file.take()), &billing::ReadAs::any()).unwrap();
+    let mut export =
+        billing::open("a.csv", Cursor::new(bill.file.take()), &billing::ReadAs::adjustments()).unwrap();
     let (mut charges, mut charge) = (Vec::new(), Charge::default());
     while let Some(step) = export.next(&mut charge).unwrap() {
         assert_eq!(step, Step::Charge);
@@ -123,11 +124,12 @@ fn minimum_is_what_the_bill_lacks_in_its_currency_once_the_month_is_over() {
     assert_eq!(of("70", true), ["Monthly minimum USD month: 0.5 0.5 0 0.5"]);
     assert_eq!(of("69.5", true), Vec::<String>::new());
     assert_eq!(of("1000", false), Vec::<String>::new());
-    assert_eq!(
-        adjusted(&[minimum("5", "EUR")], &days, true),
-        ["Monthly minimum EUR month: 5 5 0 5"],
-        "nothing is billed in that currency"
-    );
+    let euros = [minimum("5", "EUR")];
+    assert_eq!(adjusted(&euros, &days, true), Vec::<String>::new(), "nothing is billed in that currency");
+    let mut bill = Bill::new(month(), true, euros.iter().collect());
+    bill.add(&days[0]).unwrap();
+    bill.finish("NeoCloud", "acme", true).unwrap();
+    assert_eq!(bill.notes, ["a minimum is in EUR, and the bill in USD"]);
 }
 
 #[test]
@@ -233,19 +235,34 @@ fn rates(rates: impl IntoIterator<Item = Rate>) -> Arc<Rates> {
     Arc::new(Rates::new(rates))
 }
 
+/// What each day is charged more than it costs; none where the month is charged by its cost.
+fn differences(days: &[BilledDay], rates: &Arc<Rates>) -> Result<Option<Vec<Decimal>>, Unpriced> {
+    let mut pricing = InternalPricing::new(month(), rates);
+    let differences: Vec<Decimal> = days.iter().map(|it| pricing.difference(it)).collect();
+    pricing.finish().map(|is_priced| is_priced.then_some(differences))
+}
+
+/// The charges that make a cluster's month cost its internal prices.
+fn internally(days: &[BilledDay], differences: &[Decimal]) -> Vec<Charge> {
+    let mut bill = Bill::new(month(), true, Vec::new());
+    for (day, difference) in days.iter().zip(differences) {
+        bill.charge_internally(day, *difference).unwrap();
+    }
+    bill.charge_difference("east");
+    charges(bill)
+}
+
 #[test]
 fn internal_price_charges_hours_instead_of_cost_and_says_what_it_leaves() {
-    let mut days = [
-        owned("Depreciation", "2026-09-02", "24", "500"),
-        owned("Depreciation", "2026-09-01", "24", "480"),
+    let days = [
         owned("Energy", "2026-09-01", "0", "33.3"),
+        owned("Depreciation", "2026-09-01", "24", "480"),
+        owned("Depreciation", "2026-09-02", "24", "500"),
     ];
-    let differences = differences(&mut days, month(), &rates([price("2.5", "2026-01-01")])).unwrap();
+    let differences = differences(&days, &rates([price("2.5", "2026-01-01")])).unwrap().unwrap();
     // 24 × 8 × 2.5 = 480 a day.
     assert_eq!(differences, [number("-33.3"), number("0"), number("-20")]);
-    let mut bill = Bill::new(month(), true, Vec::new());
-    bill.charge_internally(&days, &differences, "east").unwrap();
-    let charges = charges(bill);
+    let charges = internally(&days, &differences);
     let lines: Vec<_> =
         charges.iter().map(|it| (it.key.service.as_str(), it.effective_cost.to_string())).collect();
     assert_eq!(
@@ -266,14 +283,15 @@ fn internal_price_charges_hours_instead_of_cost_and_says_what_it_leaves() {
 
 #[test]
 fn month_without_a_price_for_each_hour_stays_charged_by_cost() {
-    let mut days =
+    let days =
         [owned("Depreciation", "2026-09-01", "24", "480"), owned("Depreciation", "2026-09-02", "24", "480")];
-    let late = differences(&mut days, month(), &rates([price("2.5", "2026-09-02")]));
+    let late = differences(&days, &rates([price("2.5", "2026-09-02")]));
     assert_eq!(late, Err(Unpriced::Hours { machine: "8x H100 SXM".to_owned(), day: day("2026-09-01") }));
+    // Where no hour has one, nothing is to be said.
     let other = Rate { currency: Currency::exactly("EUR"), ..price("2.5", "2026-01-01") };
-    assert!(matches!(differences(&mut days, month(), &rates([other])), Err(Unpriced::Hours { .. })));
-    let mut staff = [owned("Staff", "2026-09-01", "0", "100")];
-    assert_eq!(differences(&mut staff, month(), &rates([price("1", "2026-01-01")])), Err(Unpriced::NoHours));
+    assert_eq!(differences(&days, &rates([other])), Ok(None));
+    let staff = [owned("Staff", "2026-09-01", "0", "100")];
+    assert_eq!(differences(&staff, &rates([price("1", "2026-01-01")])), Ok(None));
 }
 
 proptest! {
@@ -308,14 +326,13 @@ proptest! {
         });
         let mut days: Vec<BilledDay> = days.collect();
         let hours: Decimal = days.iter().map(|it| it.quantity.times(8)).sum();
-        let Ok(differences) = differences(&mut days, month(), &rates([price(&amount, "2026-01-01")])) else {
+        days.sort_by_key(|it| it.day);
+        let Some(differences) = differences(&days, &rates([price(&amount, "2026-01-01")])).unwrap() else {
             prop_assert!(hours.is_zero());
             return Ok(());
         };
-        let mut bill = Bill::new(month(), true, Vec::new());
-        bill.charge_internally(&days, &differences, "east").unwrap();
         let mut by_service: BTreeMap<String, Decimal> = BTreeMap::new();
-        for charge in charges(bill) {
+        for charge in internally(&days, &differences) {
             *by_service.entry(charge.key.service).or_default() += charge.effective_cost;
         }
         prop_assert_eq!(by_service.values().copied().sum::<Decimal>(), Decimal::ZERO);

@@ -6,9 +6,9 @@ use uuid::Uuid;
 
 use super::{Facts, normalized_key};
 
-/// Whether a row of a key `k` is the use of accelerators: what their hours cost. What nothing used is no price of use.
+/// Whether a row of a key `k` is the use of accelerators, or adjusts that: what their hours cost. What nothing used is no price of use.
 pub const IS_ACCELERATED: &str =
-    "(k.accelerator is not null and k.category = 'Usage' and not k.is_unused_commitment)";
+    "(k.accelerator is not null and k.category in ('Usage', 'Adjustment') and not k.is_unused_commitment)";
 
 /// Whether a row of a key `k` is of a commitment that nothing used. FOCUS says it in the key. AWS's own reports have no such
 /// rows: there the effective cost of a commitment's fees is what nothing used. Fees of a file that spreads none are

@@ -8,7 +8,7 @@ with counting as (
 ),
 owners as (
     select ka.charge_key_id, ka.attribution_id, row (a.team, a.cost_centre, a.pool, a.pool_part) as charged, k.currency,
-        k.accelerator is not null and k.category = 'Usage' and not k.is_unused_commitment as is_accelerated,
+        k.accelerator is not null and k.category in ('Usage', 'Adjustment') and not k.is_unused_commitment as is_accelerated,
         k.pricing = 'Owned' as is_owned,
         k.is_unused_commitment or k.category = 'Purchase' and k.commitment_discount_id <> '' and k.pricing <> 'Committed'
             as is_unused,

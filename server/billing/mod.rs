@@ -122,6 +122,11 @@ pub trait Format: Send + Sync {
         None
     }
 
+    /// Whether this product writes it, from other bills: it is read where it is named, and nobody imports it.
+    fn is_computed(&self) -> bool {
+        false
+    }
+
     /// Whether it reads files as people said.
     fn is_mapping(&self) -> bool {
         false

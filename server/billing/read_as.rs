@@ -3,6 +3,7 @@
 use std::io::Cursor;
 use std::sync::Arc;
 
+use super::adjustments::NAME as ADJUSTMENTS;
 use super::header::Header;
 use super::rows::{self, Layout, Start};
 use super::{Content, FORMATS, Format};
@@ -20,6 +21,11 @@ impl ReadAs {
     /// Any format that is built in.
     pub fn any() -> Self {
         Self::default()
+    }
+
+    /// Adjustments, as this product computes them.
+    pub fn adjustments() -> Self {
+        Self::named(Some(ADJUSTMENTS))
     }
 
     /// The format of this name, where there is one, and else any.

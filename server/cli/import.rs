@@ -7,8 +7,10 @@ use uuid::Uuid;
 
 use super::{Done, Session, print_json};
 use crate::allocation;
-use crate::clock;
+use crate::billing::FORMATS;
+use crate::clock::{self, Clock};
 use crate::command_output::say;
+use crate::jobs;
 use crate::ledger::{self, Decision, Import, Interrupted, LookIn, Report, Source, Status, WhenUnsure};
 
 #[derive(clap::Args)]
@@ -55,6 +57,10 @@ pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done>
             anyhow::bail!("there is no mapping “{name}”; expected {}", names(&known));
         }
     }
+    let is_computed = |name: &str| FORMATS.iter().any(|it| it.is_computed() && it.name() == name);
+    if arguments.as_format.as_deref().is_some_and(is_computed) {
+        anyhow::bail!("adjustments are computed and not imported: enter them at Imports, Adjustments");
+    }
     let read_as = ledger::read_as(&mut db, arguments.as_format.as_deref().or(named)).await?;
     let labels = allocation::label_keys(&mut db).await?;
     drop(db);
@@ -81,6 +87,10 @@ pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done>
             reports
         }
     };
+    if reports.iter().any(|report| report.status == Status::Loaded) {
+        // A server does so by itself, and then this finds nothing to do.
+        jobs::adjust_bills(&session.pool, &session.originals, Clock::System).await?;
+    }
     if session.json {
         print_json(&reports)?;
     } else {

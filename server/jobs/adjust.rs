@@ -6,9 +6,10 @@ use sqlx::{Connection as _, PgConnection, PgPool};
 use uuid::Uuid;
 
 use super::lock;
-use crate::adjustments::{self, Due};
+use crate::adjustments::{self, Due, Noted};
 use crate::audit::{self, Actor, Object, Verb};
 use crate::billing::{ReadAs, normalized_key};
+use crate::clock::Clock;
 use crate::ledger::{
     self, Bundle, Decision, Import, Originals, Progress, Source, Status, Undone, WhenUnsure,
 };
@@ -17,6 +18,13 @@ use crate::ledger::{
 const LOCK: i64 = -1;
 /// Why a month of adjustments may become smaller.
 const REASON: &str = "Computed again from its bill.";
+
+/// Computes the adjustments of all bills, as a command does where no server is.
+pub async fn adjust_bills(pool: &PgPool, originals: &Originals, clock: Clock) -> sqlx::Result<()> {
+    let mut db = pool.acquire().await?;
+    while next(pool, &mut db, originals, clock.now()).await? {}
+    Ok(())
+}
 
 /// Computes the adjustments of the next bill; false where there is none, or others are at it.
 pub(super) async fn next(
@@ -30,8 +38,13 @@ pub(super) async fn next(
     }
     // What was due before the lock may be done by now.
     let next = adjustments::due(&mut *db, now).await?.into_iter().next();
-    if let Some(due) = &next {
-        adjust(pool, &mut *db, originals, due, now).await?;
+    if let Some(due) = &next
+        && let Err(error) = adjust(pool, &mut *db, originals, due, now).await
+    {
+        // Other bills wait behind it. Where the database is gone, this fails, too.
+        tracing::error!(%error, scope = due.bill.scope_id, "a bill could not be adjusted; it is tried again later");
+        let mut db = pool.acquire().await?;
+        adjustments::note_problem(&mut db, due, "the database or the disk failed", now).await?;
     }
     lock::unlock(db, LOCK).await?;
     Ok(next.is_some())
@@ -45,26 +58,23 @@ async fn adjust(
     now: DateTime<Utc>,
 ) -> sqlx::Result<()> {
     if due.is_nothing() {
-        return take_out(db, due, (None, None), now).await;
+        return take_out(db, due, Noted::default(), now).await;
     }
-    let terms = adjustments::terms_of(&mut *db).await?;
+    let rates = adjustments::internal_prices(&mut *db).await?;
     let file = tempfile::NamedTempFile::new_in(originals.scratch()?)?;
-    let computed = match adjustments::compute(&mut *db, due, &terms.rates, file.path()).await {
-        Ok(computed) => computed,
-        Err(sqlx::Error::Io(error)) => {
-            return adjustments::note_problem(db, due, &error.to_string(), now).await;
-        }
-        Err(error) => return Err(error),
-    };
+    let computed = adjustments::compute(&mut *db, due, &rates, file.path()).await?;
+    let (note, problem) = (computed.note.as_deref(), computed.problem.as_deref());
     if computed.rows == 0 {
-        return take_out(db, due, (None, computed.problem.as_deref()), now).await;
+        return take_out(db, due, Noted { delivery: None, note, problem }, now).await;
     }
+    let follows_bill = adjustments::follows_bill(&mut *db, due).await?;
+    let before = loaded(&mut *db, due).await?.pop();
     let by = Actor::server();
     // All tags of it are those of keys: rules may ask for each of them.
     let labels = tags_of(&mut *db, due).await?;
     let import = Import {
         deliveries: vec![Bundle::Files(vec![Source::new(file_name(due), file.path())])],
-        read_as: ReadAs::any(),
+        read_as: ReadAs::adjustments(),
         labels,
         decision: Some(Decision::Replace),
         reason: Some(REASON),
@@ -80,25 +90,65 @@ async fn adjust(
     let Some(delivery) = report.delivery.filter(|_| report.status == Status::Loaded) else {
         let message = report.message.unwrap_or_else(|| "they could not be imported".to_owned());
         tracing::warn!(scope = due.bill.scope_id, message, "adjustments could not be imported");
-        return adjustments::note_problem(db, due, &message, now).await;
+        if report.status == Status::Failed {
+            return adjustments::note_problem(db, due, &message, now).await;
+        }
+        // The same file would be refused again.
+        return take_out(db, due, Noted { problem: Some(&message), ..Noted::default() }, now).await;
     };
     let mut tx = db.begin().await?;
+    // Versions of the same: undoing one undoes all, and none of the former becomes active again.
+    sqlx::query!(
+        "update deliveries again
+         set follows_bill = $3, reprices = coalesce(before.reprices, before.delivery_id),
+             place_sequence = coalesce(before.place_sequence, before.published_sequence)
+         from (select $2::bigint as delivery_id) given
+         left join deliveries before using (delivery_id)
+         where again.delivery_id = $1",
+        delivery,
+        before,
+        follows_bill,
+    )
+    .execute(&mut *tx)
+    .await?;
     let details = json!({ "of": due.bill.active, "rows": computed.rows });
     let object = Object::Delivery(delivery);
     audit::record(&mut tx, by.at(now), Verb::AdjustmentsComputed, &object, details).await?;
-    adjustments::note(&mut tx, due, (Some(delivery), computed.problem.as_deref()), now).await?;
+    adjustments::note(&mut tx, due, Noted { delivery: Some(delivery), note, problem }, now).await?;
     tx.commit().await
 }
 
-/// Undoes all adjustments of a bill, the replaced ones first: so none of them becomes active again.
+/// Takes the adjustments of a bill out.
 async fn take_out(
     db: &mut PgConnection,
     due: &Due,
-    noted: (Option<i64>, Option<&str>),
+    noted: Noted<'_>,
     now: DateTime<Utc>,
 ) -> sqlx::Result<()> {
     let by = Actor::server();
-    let deliveries = sqlx::query_scalar!(
+    let mut tx = db.begin().await?;
+    // One of them undoes all versions.
+    for delivery in loaded(&mut tx, due).await? {
+        let sequence = match ledger::undo(&mut tx, delivery, &by.name, now).await? {
+            Undone::At(sequence) => sequence,
+            Undone::Already => continue,
+            Undone::Overlaps(_) | Undone::Archived(_) => {
+                tx.rollback().await?;
+                let problem =
+                    "its former adjustments cannot be taken out: undo the import of them at Imports";
+                return adjustments::note_problem(db, due, problem, now).await;
+            }
+        };
+        let (object, details) = (Object::Delivery(delivery), json!({ "sequence": sequence }));
+        audit::record(&mut tx, by.at(now), Verb::DeliveryUndone, &object, details).await?;
+    }
+    adjustments::note(&mut tx, due, noted, now).await?;
+    tx.commit().await
+}
+
+/// The imports of a bill's adjustments that were not undone, the latest last.
+async fn loaded(db: &mut PgConnection, due: &Due) -> sqlx::Result<Vec<i64>> {
+    sqlx::query_scalar!(
         "select d.delivery_id
          from deliveries d
          join delivery_scopes using (delivery_id)
@@ -107,20 +157,8 @@ async fn take_out(
          order by d.published_sequence",
         due.bill.scope_id,
     )
-    .fetch_all(&mut *db)
-    .await?;
-    let mut tx = db.begin().await?;
-    for delivery in deliveries {
-        let sequence = match ledger::undo(&mut tx, delivery, &by.name, now).await? {
-            Undone::At(sequence) => sequence,
-            // Such files state no identities of rows, and what replaced them is undone after them.
-            Undone::Already | Undone::Overlaps(_) | Undone::Archived(_) => continue,
-        };
-        let (object, details) = (Object::Delivery(delivery), json!({ "sequence": sequence }));
-        audit::record(&mut tx, by.at(now), Verb::DeliveryUndone, &object, details).await?;
-    }
-    adjustments::note(&mut tx, due, noted, now).await?;
-    tx.commit().await
+    .fetch_all(db)
+    .await
 }
 
 /// The names of all tags in a bill's keys, as they are compared.

@@ -14,6 +14,7 @@ mod stop;
 mod upload_limits;
 mod uploads;
 
+pub use adjust::adjust_bills;
 pub use cluster::{Submitted, submit_cluster};
 pub use inbox::{Arriving, ArrivingFile, Inbox};
 pub use samples::{Sample, Samples};

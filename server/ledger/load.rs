@@ -12,7 +12,7 @@ use sqlx::PgPool;
 use tokio::sync::mpsc;
 
 use crate::accelerator::Catalog;
-use crate::billing::{self, Accumulation, Columns, Export, Format, ReadAs, Refusal, RefusalKind};
+use crate::billing::{self, Accumulation, Columns, Export, Format, ReadAs, Refusal, RefusalKind, ScopeOf};
 use crate::period::BillingMonth;
 use crate::store;
 
@@ -545,20 +545,20 @@ impl Sink for Channel {
         self.own_tables.is_none()
     }
 
-    fn scope_id(&mut self, of: &scope::Scope) -> Result<i64, Stopped> {
-        let (pool, of) = (self.pool.clone(), of.clone());
+    fn scope_id(&mut self, scope: &scope::Scope, of: ScopeOf) -> Result<i64, Stopped> {
+        let (pool, scope) = (self.pool.clone(), scope.clone());
         let new_table = self
             .own_tables
             .as_mut()
-            .and_then(|(delivery_id, months)| months.insert(of.month).then_some(*delivery_id));
+            .and_then(|(delivery_id, months)| months.insert(scope.month).then_some(*delivery_id));
         // By the runtime's threads, since others wait for what is locked meanwhile.
         let interned = self.runtime.spawn(async move {
             let mut db = pool.acquire().await?;
-            partition::ensure(&mut db, of.month).await?;
+            partition::ensure(&mut db, scope.month).await?;
             if let Some(delivery_id) = new_table {
-                own_table::create(&mut db, delivery_id, of.month).await?;
+                own_table::create(&mut db, delivery_id, scope.month).await?;
             }
-            scope::intern(&mut db, &of).await
+            scope::intern(&mut db, &scope, of).await
         });
         let interned = self.runtime.block_on(interned).unwrap_or(Err(sqlx::Error::WorkerCrashed));
         interned.map_err(|error| {

@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use crate::billing::{Charge, Export, HEADER_REPEATED, Refusal, Step};
+use crate::billing::{Charge, Export, HEADER_REPEATED, Refusal, ScopeOf, Step};
 use crate::money::Currency;
 use crate::period::BillingMonth;
 use crate::store::CopyRows;
@@ -316,7 +316,7 @@ impl<'s, S: Sink> Reader<'s, S> {
         let scope = Scope::of_charge(charge);
         let scope_id = match self.scope_ids.get(&scope) {
             Some(known) => *known,
-            None => self.new_scope(&scope)?,
+            None => self.new_scope(&scope, charge.scope)?,
         };
         let (_, coverage) =
             self.reading.scopes.entry(scope_id).or_insert_with(|| (scope, Coverage::default()));
@@ -326,7 +326,7 @@ impl<'s, S: Sink> Reader<'s, S> {
         Ok(scope_id)
     }
 
-    fn new_scope(&mut self, scope: &Scope) -> Result<i64, ReadError> {
+    fn new_scope(&mut self, scope: &Scope, of: ScopeOf) -> Result<i64, ReadError> {
         self.months.insert(scope.month);
         if self.months.len() > MAX_MONTHS {
             let found = format!("charges of more than {MAX_MONTHS} billing months");
@@ -336,7 +336,7 @@ impl<'s, S: Sink> Reader<'s, S> {
             let found = format!("charges of more than {MAX_SCOPES} billing accounts and months");
             return Err(Refusal::new(found, "the bill of an organization, which has far fewer").into());
         }
-        let scope_id = self.sink.scope_id(scope)?;
+        let scope_id = self.sink.scope_id(scope, of)?;
         self.scope_ids.insert(scope.clone(), scope_id);
         Ok(scope_id)
     }
@@ -498,7 +498,7 @@ mod tests {
             Ok(())
         }
 
-        fn scope_id(&mut self, _: &Scope) -> Result<i64, Stopped> {
+        fn scope_id(&mut self, _: &Scope, _: ScopeOf) -> Result<i64, Stopped> {
             Ok(1)
         }
 

@@ -7,7 +7,7 @@ use chrono::NaiveDate;
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::billing::{Identity, Refusal, Rejection};
+use crate::billing::{Identity, Refusal, Rejection, ScopeOf};
 use crate::money::Currency;
 use crate::period::BillingMonth;
 use crate::store::CopyRows;
@@ -54,7 +54,7 @@ pub enum Block {
 pub trait Sink {
     /// Errors mean that nobody listens any more; reading stops.
     fn send(&mut self, block: Block) -> Result<(), Stopped>;
-    fn scope_id(&mut self, scope: &Scope) -> Result<i64, Stopped>;
+    fn scope_id(&mut self, scope: &Scope, of: ScopeOf) -> Result<i64, Stopped>;
     /// Whether charges go to a table with an index: then they are wanted in the order of their keys.
     fn has_index(&self) -> bool;
 }

@@ -33,6 +33,8 @@ pub(super) async fn state_as_empty(db: &mut PgConnection, delivery_id: i64) -> s
                join scopes s using (scope_id)
                join deliveries d using (delivery_id)
                where ds.delivery_id = $1 and d.status in ('loading', 'waiting')
+                 -- Adjustments stand beside the bill of their account, and take the place of none.
+                 and s.adjusts is null
            )
            select s.scope_id, s.provider, s.billing_account, s.billing_month,
                own.scope_id as own_id, own.provider as own_provider, own.billing_account as own_account,
@@ -47,7 +49,7 @@ pub(super) async fn state_as_empty(db: &mut PgConnection, delivery_id: i64) -> s
                cross join unnest(there.sub_accounts) sub_account
                where there.scope_id = s.scope_id and d.status = 'loaded' and s.provider = $2 and own.provider = $2
            ) held
-           where own.charges > 0
+           where own.charges > 0 and s.adjusts is null
              and s.scope_id not in (select scope_id from own where charges > 0)
              and exists (
                  select

@@ -60,9 +60,9 @@ pub struct Coverage {
 }
 
 /// The id of a scope, made where it is new. One of adjustments says which bill it is beside.
-pub async fn intern(db: &mut PgConnection, scope: &Scope) -> sqlx::Result<i64> {
+pub async fn intern(db: &mut PgConnection, scope: &Scope, of: ScopeOf) -> sqlx::Result<i64> {
     let scope_id = make(&mut *db, scope).await?;
-    if let Some(bill) = scope.adjusted() {
+    if let Some(bill) = scope.adjusted().filter(|_| of == ScopeOf::Adjustments) {
         let bill_id = make(&mut *db, &bill).await?;
         sqlx::query!(
             "update scopes set adjusts = $2 where scope_id = $1 and adjusts is null",

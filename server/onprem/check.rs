@@ -67,7 +67,7 @@ async fn counting(db: &mut PgConnection) -> sqlx::Result<Vec<Counting>> {
                                  where other.delivery_id = f.delivery_id and other.sha256 <> f.sha256)
                order by m.revision desc limit 1
            ) made on true
-           where s.provider = $1 and v.until_sequence is null
+           where s.provider = $1 and s.adjusts is null and v.until_sequence is null
            order by s.billing_account, s.billing_month, v.delivery_id"#,
         PROVIDER,
     )

@@ -5,9 +5,10 @@ use std::io::Cursor;
 use chrono::NaiveDate;
 
 use crate::accelerator;
-use crate::billing::{self, PlainRows, ReadAs, canonical_provider};
+use crate::billing::{self, PlainRows, ReadAs, canonical_provider, normalized_key};
 use crate::entered_csv::{RefusedRow, unguarded};
 use crate::money::{Currency, Decimal};
+use crate::onprem::PROVIDER;
 use crate::rating::Rate;
 
 /// Rows of a file at most.
@@ -96,8 +97,15 @@ pub fn rate(cells: &impl Cells) -> Result<Rate, (&'static str, String)> {
         }
     };
     let currency = Currency::parse(cells.cell("currency")).filter(Currency::is_standard);
+    // As people write what bills of clusters call On-premises.
+    let is_own = |it: &str| {
+        ["on-prem", "on-premise", "on-premises", "onprem", "onpremises"]
+            .contains(&normalized_key(it).as_str())
+    };
+    let provider = cells.cell("provider").trim();
+    let provider = if is_own(provider) { PROVIDER.into() } else { canonical_provider(provider) };
     let rate = Rate {
-        provider: canonical_provider(cells.cell("provider").trim()).into_owned(),
+        provider: provider.into_owned(),
         billing_account: text("billing_account"),
         sku: text("sku"),
         accelerator,

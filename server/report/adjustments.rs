@@ -1,19 +1,21 @@
 //! What adjustments amount to: on bills as they are, and by month and owner before and after a change of them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use futures_util::TryStreamExt as _;
 use serde::Serialize;
 use sqlx::PgConnection;
+use uuid::Uuid;
 
 use super::completeness::final_since;
 use super::rate_change::labels;
 use super::snapshot::Names;
 use super::{Answers, Grouping};
-use crate::adjustments::{self, Adjustments, BilledDay, Edit, Terms, Unpriced};
+use crate::adjustments::{self, Adjustments, Edit, InternalPricing, Terms};
 use crate::allocation;
+use crate::exchange;
 use crate::ledger::{self, ActiveImports};
 use crate::money::Decimal;
 use crate::onprem;
@@ -40,6 +42,9 @@ pub struct AdjustedBillLine {
     pub delivery: Option<i64>,
     /// Somebody undid that import: the bill counts without adjustments.
     pub is_undone: bool,
+    /// What of it is not adjusted as one may expect, and why.
+    pub note: Option<String>,
+    /// Why nothing of it could be adjusted.
     pub problem: Option<String>,
 }
 
@@ -55,7 +60,7 @@ pub struct AdjustmentState {
 
 /// The bills that are adjusted.
 pub async fn adjustment_state(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<AdjustmentState> {
-    let pending = adjustments::due(&mut *db, now).await?.len();
+    let pending = adjustments::pending(&mut *db, now).await?;
     let rows = sqlx::query!(
         r#"with sums as (
                select v.scope_id, t.currency, sum(t.billed_cost) as billed, sum(t.effective_cost) as effective
@@ -63,28 +68,42 @@ pub async fn adjustment_state(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx
                join delivery_totals t on t.scope_id = v.scope_id and t.delivery_id = v.delivery_id
                where v.until_sequence is null
                group by 1, 2
+           ),
+           bills as (
+               select a.scope_id, a.delivery_id, a.note, a.problem, s.provider, s.billing_account, s.billing_month,
+                   beside.scope_id as beside_id,
+                   a.delivery_id is not null and not exists (
+                       select from visibility v where v.delivery_id = a.delivery_id and v.until_sequence is null
+                   ) as is_undone,
+                   count(*) over () as bills
+               from adjusted_bills a
+               join scopes s using (scope_id)
+               left join scopes beside on beside.adjusts = s.scope_id
+               order by s.billing_month desc, s.provider, s.billing_account
+               limit $1
+           ),
+           -- A minimum may be in a currency that the bill has not.
+           amounts as (
+               select b.scope_id, sums.currency, sums.billed, sums.effective, 0 as adjusted_billed, 0 as adjusted_effective
+               from bills b join sums on sums.scope_id = b.scope_id
+               union all
+               select b.scope_id, sums.currency, 0, 0, sums.billed, sums.effective
+               from bills b join sums on sums.scope_id = b.beside_id
            )
-           select s.scope_id, s.provider, s.billing_account, s.billing_month, a.delivery_id, a.problem,
-               a.delivery_id is not null and not exists (
-                   select from visibility v where v.delivery_id = a.delivery_id and v.until_sequence is null
-               ) as "is_undone!",
-               coalesce(bill.currency, '') as "currency!",
-               coalesce(bill.billed, 0) as "billed!: Decimal", coalesce(bill.effective, 0) as "effective!: Decimal",
-               coalesce(adjusted.billed, 0) as "adjusted_billed!: Decimal",
-               coalesce(adjusted.effective, 0) as "adjusted_effective!: Decimal",
-               count(*) over () as "lines!"
-           from adjusted_bills a
-           join scopes s using (scope_id)
-           left join scopes beside on beside.adjusts = s.scope_id
-           left join sums bill on bill.scope_id = s.scope_id
-           left join sums adjusted on adjusted.scope_id = beside.scope_id and adjusted.currency = bill.currency
-           order by s.billing_month desc, s.provider, s.billing_account, bill.currency
-           limit $1"#,
+           select b.scope_id, b.provider, b.billing_account, b.billing_month, b.delivery_id, b.note, b.problem,
+               b.is_undone as "is_undone!", b.bills as "bills!", coalesce(a.currency, '') as "currency!",
+               coalesce(sum(a.billed), 0) as "billed!: Decimal", coalesce(sum(a.effective), 0) as "effective!: Decimal",
+               coalesce(sum(a.adjusted_billed), 0) as "adjusted_billed!: Decimal",
+               coalesce(sum(a.adjusted_effective), 0) as "adjusted_effective!: Decimal"
+           from bills b
+           left join amounts a using (scope_id)
+           group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
+           order by b.billing_month desc, b.provider, b.billing_account, 10"#,
         MOST_BILLS,
     )
     .fetch_all(db)
     .await?;
-    let further = rows.first().map_or(0, |row| (row.lines - MOST_BILLS).max(0));
+    let further = rows.first().map_or(0, |row| (row.bills - MOST_BILLS).max(0));
     let bills = rows.into_iter().map(|row| AdjustedBillLine {
         scope_id: row.scope_id,
         provider: row.provider,
@@ -97,6 +116,7 @@ pub async fn adjustment_state(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx
         adjusted_effective: row.adjusted_effective,
         delivery: row.delivery_id,
         is_undone: row.is_undone,
+        note: row.note,
         problem: row.problem,
     });
     Ok(AdjustmentState { pending, bills: bills.collect(), further })
@@ -114,6 +134,13 @@ pub(super) async fn not_adjusted(db: &mut PgConnection) -> sqlx::Result<i64> {
     )
     .fetch_one(db)
     .await
+}
+
+/// The providers that bills are of.
+pub async fn providers_billed(db: &mut PgConnection) -> sqlx::Result<Vec<String>> {
+    sqlx::query_scalar!("select distinct provider from scopes where adjusts is null order by 1")
+        .fetch_all(db)
+        .await
 }
 
 /// The accounts of a provider's bills, for somebody who named none of them.
@@ -153,9 +180,6 @@ pub struct OwnerOfAdjustments {
     pub before: Decimal,
     pub after: Decimal,
 }
-
-/// What minimums lack belongs to the service of that name, which rules may ask for.
-const MINIMUM: &str = "Monthly minimum";
 
 /// Computes what adjustments amount to before some edits and after them, in the months that these are about, the latest first.
 pub async fn adjustment_impact(
@@ -215,7 +239,6 @@ pub async fn internal_price_impact(
     if before == after {
         return Ok(impact);
     }
-    let has_any = [&before, &after].map(|rates| !rates.is_empty());
     let [before, after] = [before, after].map(|rates| Arc::new(Rates::new(rates)));
     let sequence = ledger::sequence(&mut *db).await?;
     let unallocated = Grouping::Team.missing();
@@ -223,32 +246,35 @@ pub async fn internal_price_impact(
         if bill.provider != onprem::PROVIDER || bill.active.is_empty() {
             continue;
         }
-        let mut days: Vec<BilledDay> = adjustments::days(&mut *db, &bill).try_collect().await?;
-        let mut of = |rates: &Arc<Rates>, has_any: bool| {
-            has_any.then(|| adjustments::differences(&mut days, bill.month, rates))
-        };
-        let [then, with] = [of(&before, has_any[0]), of(&after, has_any[1])];
-        if let Some(Err(why @ Unpriced::Hours { .. })) = &with {
+        let mut priced = [&before, &after].map(|rates| InternalPricing::new(bill.month, rates));
+        // By key: a month of a large cluster has many days.
+        let mut keys: HashMap<Uuid, (String, Decimal, [Decimal; 2])> = HashMap::new();
+        let mut days = adjustments::days(&mut *db, &bill);
+        while let Some(day) = days.try_next().await? {
+            let amounts = [priced[0].difference(&day), priced[1].difference(&day)];
+            let of_key = keys.entry(day.key_id).or_default();
+            of_key.1 += day.effective;
+            add(&mut of_key.2, amounts);
+            of_key.0 = day.key.currency;
+        }
+        drop(days);
+        let [then, with] = priced.map(InternalPricing::finish);
+        if let Err(why) = &with {
             impact.by_cost.push((bill.billing_account.clone(), bill.month, why.to_string()));
         }
-        let [then, with] = [then, with].map(|it| it.and_then(Result::ok));
-        if then == with {
-            continue;
-        }
-        let keys = days.iter().map(|it| it.key_id);
-        let labels = labels(&mut *db, answers, bill.month, sequence, keys).await?;
-        let mut by_currency: BTreeMap<&str, BTreeMap<&str, [Decimal; 2]>> = BTreeMap::new();
-        for (at, day) in days.iter().enumerate() {
-            let difference = |of: &Option<Vec<Decimal>>| of.as_ref().map(|it| it[at]).unwrap_or_default();
-            let label = labels.get(&day.key_id).map_or(unallocated.as_str(), String::as_str);
-            let owners = by_currency.entry(&day.key.currency).or_default();
-            let amounts = [difference(&then), difference(&with)];
-            add(owners.entry(label).or_default(), amounts);
-            add(owners.entry(adjustments::DIFFERENCE).or_default(), amounts.map(|it| -it));
+        let is_priced = [then, with].map(|it| it.unwrap_or(false));
+        let labels = labels(&mut *db, answers, bill.month, sequence, keys.keys().copied()).await?;
+        let mut by_currency: BTreeMap<&str, (Decimal, BTreeMap<&str, [Decimal; 2]>)> = BTreeMap::new();
+        for (key, (currency, cost, amounts)) in &keys {
+            let label = labels.get(key).map_or(unallocated.as_str(), String::as_str);
+            let (base, owners) = by_currency.entry(currency).or_default();
+            *base += *cost;
+            let moved = [0, 1].map(|at| if is_priced[at] { amounts[at] } else { Decimal::ZERO });
+            add(owners.entry(label).or_default(), moved);
+            add(owners.entry(adjustments::DIFFERENCE).or_default(), moved.map(|it| -it));
         }
         let was_final = final_since(&mut *db, bill.month, sequence).await?.is_some();
-        for (currency, owners) in by_currency {
-            let base = days.iter().filter(|it| it.key.currency == currency).map(|it| it.effective).sum();
+        for (currency, (base, owners)) in by_currency {
             let of_month = month_of((bill.month, currency), base, owners);
             impact.months.extend(of_month.map(|it| MonthOfAdjustments { was_final, ..it }));
         }
@@ -281,7 +307,8 @@ fn moved(
         let amounts = [before, after].map(|document| {
             let entries = document.of_bill(&it.provider, &it.billing_account, month);
             let factor: Decimal = entries.iter().filter_map(|entry| entry.terms.factor()).sum();
-            it.effective.multiply(factor)
+            // A bill of so many digits is not adjusted.
+            it.effective.checked_multiply(factor).unwrap_or_default()
         });
         let (base, owners) = by_currency.entry(&it.currency).or_default();
         if amounts[0] != amounts[1] {
@@ -294,14 +321,17 @@ fn moved(
         let mut lacking: BTreeMap<&str, [Decimal; 2]> = BTreeMap::new();
         for (at, document) in [before, after].into_iter().enumerate() {
             for entry in document.of_bill(provider, account, month) {
-                let Terms::Minimum { amount, currency } = &entry.terms else { continue };
-                let billed = billed.get(currency.as_str()).copied().unwrap_or_default();
-                lacking.entry(currency.as_str()).or_default()[at] += (*amount - billed).max(Decimal::ZERO);
+                let Terms::Minimum { currency, .. } = &entry.terms else { continue };
+                let currency = currency.as_str();
+                // In another currency than the bill it is not charged.
+                let Some(billed) = billed.get(currency).copied() else { continue };
+                lacking.entry(currency).or_default()[at] +=
+                    entry.terms.lacking(currency, billed).unwrap_or_default();
             }
         }
         for (currency, amounts) in lacking {
             let (_, owners) = by_currency.entry(currency).or_default();
-            add(owners.entry(MINIMUM).or_default(), amounts);
+            add(owners.entry(adjustments::MINIMUM).or_default(), amounts);
         }
     }
     let months = by_currency.into_iter();
@@ -314,13 +344,17 @@ fn month_of(
     base: Decimal,
     owners: BTreeMap<&str, [Decimal; 2]>,
 ) -> Option<MonthOfAdjustments> {
+    // The whole of the month, also where an owner's part stays as it is.
+    let mut whole = [Decimal::ZERO; 2];
+    for amounts in owners.values() {
+        add(&mut whole, *amounts);
+    }
+    let [before, after] = whole;
     let moved = owners.into_iter().filter(|(_, [before, after])| before != after);
     let mut owners: Vec<_> = moved
         .map(|(label, [before, after])| OwnerOfAdjustments { label: label.to_owned(), before, after })
         .collect();
     owners.sort_by_key(|it| std::cmp::Reverse((it.after - it.before).abs()));
-    let before = owners.iter().map(|it| it.before).sum();
-    let after = owners.iter().map(|it| it.after).sum();
     let currency = currency.to_owned();
     (!owners.is_empty()).then_some(MonthOfAdjustments {
         month,
@@ -349,23 +383,33 @@ async fn costs_by_owner(
 ) -> sqlx::Result<Vec<OwnedCost>> {
     let configuration = answers.configuration(db, sequence).await?;
     let visible = ActiveImports::find(&mut *db, month, month, sequence).await?;
-    let set_id = allocation::cover(&mut *db, &configuration.of_month(month), &visible).await?;
+    let rates = exchange::rates(&mut *db, month, month, sequence).await?;
+    // The sums that pages read, of which few are looked at again: taxes.
+    let allocated = allocation::allocate(&mut *db, &configuration, month, &visible, &rates, sequence).await?;
     let names = Names::of(&configuration, month, month);
     let rows = sqlx::query!(
-        r#"select k.provider, k.billing_account, k.currency, coalesce(a.team, '') as "team!", coalesce(a.pool, '') as "pool!",
-               sum(m.billed_cost) as "billed!: Decimal", sum(m.effective_cost) as "effective!: Decimal"
-           from scopes s
-           join visibility v using (scope_id)
-           join monthly_costs m on m.scope_id = v.scope_id and m.delivery_id = v.delivery_id and m.billing_month = s.billing_month
-           join charge_keys k using (charge_key_id)
-           left join key_attributions ka on ka.set_id = $3 and ka.charge_key_id = m.charge_key_id
-           left join attributions a using (attribution_id)
-           where s.billing_month = $1 and s.adjusts is null and v.until_sequence is null
-             and lower(s.provider) = any($2) and k.category <> 'Tax'
+        r#"with costs as (
+               select scope_id, currency, attribution_id, billed_cost, effective_cost
+               from attributed_costs
+               where part_id = any($3)
+               union all
+               select c.scope_id, c.currency, ka.attribution_id, -c.billed_cost, -c.effective_cost
+               from keyed_costs c
+               join key_attributions ka on ka.set_id = $5 and ka.charge_key_id = c.charge_key_id
+               where c.basis_id = $4 and c.category = 'Tax'
+           )
+           select s.provider, s.billing_account, c.currency as "currency!", a.team, a.pool,
+               sum(c.billed_cost) as "billed!: Decimal", sum(c.effective_cost) as "effective!: Decimal"
+           from costs c
+           join scopes s using (scope_id)
+           join attributions a using (attribution_id)
+           where s.billing_month = $1 and s.adjusts is null and lower(s.provider) = any($2)
            group by 1, 2, 3, 4, 5"#,
         month.first_day(),
         providers,
-        set_id,
+        &*allocated.parts,
+        allocated.basis_id,
+        allocated.set_id,
     )
     .fetch_all(db)
     .await?;
@@ -449,7 +493,7 @@ mod tests {
         assert_eq!(lines(&of([]), &after, false), []);
         assert_eq!(
             lines(&of([]), &after, true),
-            [(MINIMUM.to_owned(), "0".to_owned(), "9.5".to_owned())],
+            [(adjustments::MINIMUM.to_owned(), "0".to_owned(), "9.5".to_owned())],
             "account 1 is billed more than its minimum"
         );
     }

@@ -280,7 +280,7 @@ impl SameDays {
         };
         let before = period.previous();
         let scopes = sqlx::query!(
-            "select scope_id, provider, billing_account, billing_month
+            "select scope_id, provider, billing_account, billing_month, adjusts
              from scopes
              where billing_month >= $1 and billing_month <= $2
              order by 1",
@@ -293,6 +293,9 @@ impl SameDays {
             let mut of_month = scopes.iter().filter(|it| it.billing_month == month.first_day());
             of_month.find(|it| it.provider == provider && it.billing_account == account).map(|it| it.scope_id)
         };
+        // What adjusts a bill is compared as far as the bill.
+        let beside: BTreeMap<i64, i64> =
+            scopes.iter().filter_map(|it| Some((it.adjusts?, it.scope_id))).collect();
         let mut open: BTreeMap<i64, i64> = BTreeMap::new();
         for month in period.months().take_while(|month| *month <= latest) {
             let of_month: Vec<&Completeness> = bills.iter().filter(|it| it.month == month).collect();
@@ -304,7 +307,10 @@ impl SameDays {
             for bill in of_month {
                 let Some(scope) = scope_of(&bill.provider, &bill.billing_account, then) else { continue };
                 match goes_on(bill) {
-                    None if bill.last_day.is_some() => found.whole_bills.push(scope),
+                    None if bill.last_day.is_some() => {
+                        found.whole_bills.push(scope);
+                        found.whole_bills.extend(beside.get(&scope));
+                    }
                     day => {
                         let number =
                             day.filter(|day| month.contains(*day)).map_or(0, |day| u64::from(day.day()));
@@ -312,9 +318,12 @@ impl SameDays {
                         let until = before_first.checked_add_days(Days::new(number)).unwrap_or(before_first);
                         let of_month = Decimal::from((then.days().end - then.first_day()).num_days());
                         let part = Decimal::from(number.cast_signed()).divide(of_month, PLACES);
-                        found.until.insert(scope, (until, part.unwrap_or_default().min(1.into())));
+                        let until = (until, part.unwrap_or_default().min(1.into()));
+                        found.until.insert(scope, until);
+                        found.until.extend(beside.get(&scope).map(|it| (*it, until)));
                         if let Some(now) = scope_of(&bill.provider, &bill.billing_account, month) {
                             open.insert(now, scope);
+                            open.extend(beside.get(&now).copied().zip(beside.get(&scope).copied()));
                         }
                     }
                 }

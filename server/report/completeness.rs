@@ -132,7 +132,9 @@ pub async fn final_since(
                                select max(l.sequence) as step
                                from ledger_log l
                                where l.happened_at <= (
-                                   select min(i.entered_at) from invoices i where i.scope_id = v.scope_id
+                                   select min(i.entered_at)
+                                   from invoices i
+                                   where i.scope_id = coalesce(s.adjusts, v.scope_id)
                                )
                            ) entered
                            where entered.step is not null
@@ -141,9 +143,10 @@ pub async fn final_since(
                from scopes s
                join visibility v using (scope_id)
                join delivery_scopes ds on ds.scope_id = v.scope_id and ds.delivery_id = v.delivery_id
+               join deliveries d on d.delivery_id = v.delivery_id
                where s.billing_month = $1 and v.from_sequence <= $2
-                 -- What follows from a bill makes it neither final nor provisional: entered later, it restates it.
-                 and s.adjusts is null
+                 -- A discount that is entered when its bill is final restates it; one that was agreed on before belongs to it.
+                 and (s.adjusts is null or d.follows_bill)
            ),
            steps as (
                select from_sequence as step from bills

@@ -57,7 +57,7 @@ pub async fn import_contents(db: &mut PgConnection, delivery_id: i64) -> sqlx::R
                coalesce(sum(c.metered_quantity * (k.unit_seconds * k.accelerator_parts)), 0) as "part_seconds!: Decimal"
            from monthly_costs c
            join charge_keys k using (charge_key_id)
-           where c.delivery_id = $1 and k.accelerator is not null
+           where c.delivery_id = $1 and k.accelerator is not null and k.category = 'Usage'
            group by 1, 2, 3
            order by 5 desc, 1, 2"#,
         delivery_id,

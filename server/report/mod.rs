@@ -75,7 +75,7 @@ mod variance;
 pub use activity::{Activity, activity};
 pub use adjustments::{
     AdjustedBillLine, AdjustmentState, InternalPriceImpact, MonthOfAdjustments, OwnerOfAdjustments,
-    accounts_billed, adjustment_impact, adjustment_state, internal_price_impact,
+    accounts_billed, adjustment_impact, adjustment_state, internal_price_impact, providers_billed,
 };
 pub use as_of::Error;
 pub use attention::{Attention, WARNING};

@@ -71,12 +71,16 @@ pub struct Invoice {
 pub enum Agreement {
     /// Nothing to compare with.
     NoInvoice,
-    /// Nor will there be: it is our own, or what we agreed on beside a bill, and nobody sends an invoice for it.
+    /// Nor will there be: it is our own, and nobody sends an invoice for it.
     Own,
+    /// Nor will there be: it is what was agreed on beside the bill.
+    Adjustment,
     /// To the digits that the invoices state.
     Agrees,
     /// It does when the ledger's tax is left out: the invoices are without it.
     AgreesWithoutTax,
+    /// It does with what is agreed on beside the bill: the invoices are a reseller's, which has taken its discount off.
+    AgreesWithAdjustments,
     Differs,
 }
 
@@ -92,6 +96,8 @@ pub struct ReconciledTotal {
     pub lines_with_invoice: usize,
     /// Lines of our own without one, for which none is expected.
     pub lines_own: usize,
+    /// The same of adjustments.
+    pub lines_adjusted: usize,
 }
 
 /// Billed cost and tax of the active charges, by scope and currency.
@@ -135,19 +141,22 @@ async fn reconcile(
 ) -> sqlx::Result<Reconciliation> {
     let mut lines = stated(db, period, sequence).await?;
     let mut invoices = invoices(db, period).await?;
+    let beside = adjustments_of(db, period).await?;
     for line in &mut lines {
         let of_line = (line.scope_id, line.in_files.currency.clone());
         if let Some((billed, tax)) = booked.get(&of_line) {
             (line.in_ledger.amount, line.tax.amount) = (*billed, *tax);
         }
-        line.compare(invoices.remove(&of_line).unwrap_or_default());
+        let adjusted = beside.get(&line.scope_id).map(|scope| (*scope, line.in_files.currency.clone()));
+        let adjusted = adjusted.and_then(|it| booked.get(&it)).map(|(billed, _)| *billed);
+        line.compare(invoices.remove(&of_line).unwrap_or_default(), adjusted.unwrap_or_default());
     }
     let totals = totals(&lines);
     Ok(Reconciliation { period, sequence, lines, totals })
 }
 
 impl ReconciledLine {
-    fn compare(&mut self, invoices: Vec<Invoice>) {
+    fn compare(&mut self, invoices: Vec<Invoice>, adjusted: Decimal) {
         self.invoices = invoices;
         let currency = &self.in_ledger.currency;
         let money = |amount| Money { amount, currency: currency.clone() };
@@ -155,7 +164,7 @@ impl ReconciledLine {
             return;
         }
         let sum: Decimal = self.invoices.iter().map(|invoice| invoice.amount).sum();
-        let (agreement, difference) = compare(sum, self.in_ledger.amount, self.tax.amount);
+        let (agreement, difference) = compare(sum, (self.in_ledger.amount, adjusted), self.tax.amount);
         self.agreement = agreement;
         self.difference = Some(money(difference));
         self.invoiced = Some(money(sum));
@@ -164,7 +173,7 @@ impl ReconciledLine {
 
 /// Charges have more digits than an invoice: it agrees where rounding them, half to even, gives what it says. What
 /// is left is the difference.
-fn compare(invoiced: Decimal, billed: Decimal, tax: Decimal) -> (Agreement, Decimal) {
+fn compare(invoiced: Decimal, (billed, adjusted): (Decimal, Decimal), tax: Decimal) -> (Agreement, Decimal) {
     let digits = invoiced.normalize().scale().max(CENTS);
     let difference = |amount: Decimal| invoiced - amount.round(digits);
     let whole = difference(billed);
@@ -172,6 +181,8 @@ fn compare(invoiced: Decimal, billed: Decimal, tax: Decimal) -> (Agreement, Deci
         Agreement::Agrees
     } else if difference(billed - tax).is_zero() {
         Agreement::AgreesWithoutTax
+    } else if !adjusted.is_zero() && difference(billed + adjusted).is_zero() {
+        Agreement::AgreesWithAdjustments
     } else {
         Agreement::Differs
     };
@@ -188,6 +199,7 @@ fn totals(lines: &[ReconciledLine]) -> Vec<ReconciledTotal> {
             amount: lines.iter().map(|line| amount(line)).sum(),
             currency: currency.clone(),
         };
+        let of = |agreement| lines.iter().filter(|line| line.agreement == agreement).count();
         ReconciledTotal {
             in_files: sum(|line| line.in_files.amount),
             in_ledger: sum(|line| line.in_ledger.amount),
@@ -196,7 +208,8 @@ fn totals(lines: &[ReconciledLine]) -> Vec<ReconciledTotal> {
             difference: sum(|line| or_zero(line.difference.as_ref())),
             lines: lines.len(),
             lines_with_invoice: lines.iter().filter(|line| line.invoiced.is_some()).count(),
-            lines_own: lines.iter().filter(|line| line.agreement == Agreement::Own).count(),
+            lines_own: of(Agreement::Own),
+            lines_adjusted: of(Agreement::Adjustment),
         }
     };
     by_currency.into_iter().map(total).collect()
@@ -242,7 +255,11 @@ async fn stated(db: &mut PgConnection, period: Period, sequence: i64) -> sqlx::R
     let lines = rows.into_iter().map(|row| {
         let currency = Currency::exactly(&row.currency);
         let nothing = Money { amount: Decimal::default(), currency: currency.clone() };
-        let is_own = row.provider == onprem::PROVIDER || row.is_adjustment;
+        let without_invoice = match row.provider.as_str() {
+            _ if row.is_adjustment => Agreement::Adjustment,
+            onprem::PROVIDER => Agreement::Own,
+            _ => Agreement::NoInvoice,
+        };
         ReconciledLine {
             scope_id: row.scope_id,
             month: BillingMonth::of(row.billing_month),
@@ -256,10 +273,24 @@ async fn stated(db: &mut PgConnection, period: Period, sequence: i64) -> sqlx::R
             invoices: Vec::new(),
             invoiced: None,
             difference: None,
-            agreement: if is_own { Agreement::Own } else { Agreement::NoInvoice },
+            agreement: without_invoice,
         }
     });
     Ok(lines.collect())
+}
+
+/// The scope of the adjustments of each bill that has some.
+async fn adjustments_of(db: &mut PgConnection, period: Period) -> sqlx::Result<BTreeMap<i64, i64>> {
+    let rows = sqlx::query!(
+        r#"select adjusts as "bill!", scope_id
+           from scopes
+           where adjusts is not null and billing_month >= $1 and billing_month <= $2"#,
+        period.first().first_day(),
+        period.last().first_day(),
+    )
+    .fetch_all(db)
+    .await?;
+    Ok(rows.into_iter().map(|row| (row.bill, row.scope_id)).collect())
 }
 
 /// Sums a period by scope and currency.
@@ -315,6 +346,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn invoice_of_a_reseller_agrees_with_what_its_discount_leaves() {
+        let [invoiced, billed, discount, tax] =
+            ["115.00", "124.997", "-10", "0"].map(|text| text.parse().unwrap());
+        let agreement = compare(invoiced, (billed, discount), tax).0;
+        assert_eq!(agreement, Agreement::AgreesWithAdjustments);
+        assert_eq!(compare(invoiced, (billed, Decimal::ZERO), tax).0, Agreement::Differs);
+    }
+
+    #[test]
     fn an_invoice_agrees_when_the_charges_round_to_it() {
         for (invoiced, billed, tax, agreement, difference) in [
             ("12.35", "12.3467", "0", Agreement::Agrees, "0"),
@@ -328,7 +368,12 @@ mod tests {
         ] {
             let [invoiced, billed, tax, difference] =
                 [invoiced, billed, tax, difference].map(|text| text.parse().unwrap());
-            assert_eq!(compare(invoiced, billed, tax), (agreement, difference), "{invoiced:?} {billed:?}");
+            let none = Decimal::ZERO;
+            assert_eq!(
+                compare(invoiced, (billed, none), tax),
+                (agreement, difference),
+                "{invoiced:?} {billed:?}"
+            );
         }
     }
 }

@@ -331,6 +331,14 @@ impl RowPage {
         charges.iter().find(shown).or(charges.first()).map(|charge| charge.why.as_str())
     }
 
+    /// What an adjustment is for, as its row says.
+    fn adjustment(&self) -> Option<&str> {
+        let is_one = self.file.format.as_deref() == Some("adjustments");
+        let columns = self.original.as_ref().filter(|_| is_one).map(|it| &it.columns)?;
+        let column = columns.iter().find(|column| column.feeds == Some("ChargeDescription"))?;
+        Some(&column.value)
+    }
+
     /// The page of another charge of the row.
     fn of_row(&self, charge: &Trace) -> String {
         let RowAddress { delivery, file, row } = self.at;

@@ -164,10 +164,11 @@ impl Page {
     /// columns subtract, but for what each line rounds. None where all lines are of one kind, which the total sums.
     fn subtotals(&self, total: &ReconciledTotal) -> Vec<Subtotal> {
         type IsOfKind = fn(&ReconciledLine) -> bool;
-        let kinds: [(&str, IsOfKind); 3] = [
+        let kinds: [(&str, IsOfKind); 4] = [
             ("With invoice", |line| line.invoiced.is_some()),
             ("No invoice yet", |line| line.agreement == Agreement::NoInvoice),
             ("On-prem, no invoice needed", |line| line.agreement == Agreement::Own),
+            ("Adjustments, no invoice needed", |line| line.agreement == Agreement::Adjustment),
         ];
         let mut subtotals = Vec::new();
         for (label, is_of_kind) in kinds {
@@ -220,7 +221,7 @@ fn at(period: Period) -> String {
 impl ReconciledTotal {
     /// Lines that have an invoice or should have one.
     pub fn lines_to_invoice(&self) -> usize {
-        self.lines - self.lines_own
+        self.lines - self.lines_own - self.lines_adjusted
     }
 }
 
@@ -243,9 +244,11 @@ impl ReconciledLine {
         match self.agreement {
             Agreement::Agrees => ("Matches", "good"),
             Agreement::AgreesWithoutTax => ("Matches without tax", "good"),
+            Agreement::AgreesWithAdjustments => ("Matches with adjustments", "good"),
             Agreement::Differs => ("Differs", "bad"),
             Agreement::NoInvoice => ("No invoice", ""),
             Agreement::Own => ("On-prem", ""),
+            Agreement::Adjustment => ("Adjustment", ""),
         }
     }
 
@@ -256,7 +259,7 @@ impl ReconciledLine {
             remarks.push(format!("{} rows could not be read", self.rejected_rows));
         }
         match (self.is_provisional, self.agreement) {
-            (false, _) => {}
+            (false, _) | (true, Agreement::Adjustment) => {}
             (true, Agreement::Own) => remarks.push("published before the month ended".to_owned()),
             (true, _) => remarks.push("provisional: no invoice number in the file yet".to_owned()),
         }

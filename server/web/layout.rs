@@ -92,7 +92,7 @@ impl Layout {
                 &["/unallocated", "/shared-costs", "/organization", "/labels", "/quantities", "/changes"]
             }
             "/clusters" => &["/asset-register"],
-            "/imports" => &["/catalog", "/mappings", "/rate-cards"],
+            "/imports" => &["/adjustments", "/catalog", "/mappings", "/rate-cards"],
             "/scenarios" => &["/prices"],
             "/people" => &["/audit"],
             _ => &[],

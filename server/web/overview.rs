@@ -239,9 +239,9 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
             state: "Not adjusted",
             kind: "wait",
             sentence: if *bills == 1 {
-                "A bill counts without its adjustments.".to_owned()
+                "The adjustments of a bill are not active or not up to date.".to_owned()
             } else {
-                format!("{bills} bills count without their adjustments.")
+                format!("The adjustments of {bills} bills are not active or not up to date.")
             },
             href: paths::Adjustments.to_string(),
             act: "See why",

@@ -46,13 +46,13 @@ async fn she_loads_a_file_and_sees_what_it_holds(db: PgPool) {
 
     // A row is missing, so it is in no figure until she has looked at it.
     let page = app.get("/imports/1").await;
-    assert_eq!(html::text(&page.body, "h1"), "Import 1 needs review");
+    assert_eq!(html::text(&page.body, "h1"), "Import 1 september.csv needs review");
     assert_eq!(html::texts(&page.body, ".choices button"), ["Publish", "Discard"]);
     assert_eq!(billed(&mut app, 1).await, [("30.25".to_owned(), false)]);
     app.submit("/imports/1", "/imports/1/publish", &[]).await;
 
     let page = app.get("/imports/1").await;
-    assert_eq!(html::text(&page.body, "h1"), "Import 1 active");
+    assert_eq!(html::text(&page.body, "h1"), "Import 1 september.csv active");
     assert_eq!(html::texts(&page.body, ".equation dd"), ["3", "= 2", "+ 1", "+ 0"]);
     let links = html::attributes(&page.body, "tbody th a", "href");
     assert_eq!(links, ["/spend/2026-09", "/charges/1/0/3"]);

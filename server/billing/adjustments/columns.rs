@@ -5,7 +5,7 @@ use crate::billing::header::Known;
 pub(super) const KNOWN: Known = Known { names: COLUMNS, optional: &[], notes: &[] };
 
 /// What marks a row as computed here: why it is there.
-pub(super) const WHY: &str = "x_AdjustmentReason";
+pub(super) const WHY: &str = "x_GpuledgerAdjustment";
 
 pub(super) const COLUMNS: &[(&str, &str)] = &[
     ("ProviderName", "ProviderName"),
@@ -17,7 +17,7 @@ pub(super) const COLUMNS: &[(&str, &str)] = &[
     ("ChargePeriodStart", "ChargePeriodStart"),
     ("ChargePeriodEnd", "ChargePeriodEnd"),
     ("ChargeCategory", "ChargeCategory"),
-    (WHY, ""),
+    (WHY, "ChargeDescription"),
     ("BilledCost", "BilledCost"),
     ("EffectiveCost", "EffectiveCost"),
     ("ListCost", "ListCost"),
@@ -35,5 +35,6 @@ pub(super) const COLUMNS: &[(&str, &str)] = &[
     ("PricingCategory", "PricingCategory"),
     ("CommitmentDiscountId", "CommitmentDiscountId"),
     ("CommitmentDiscountStatus", "CommitmentDiscountStatus"),
+    ("ChargeClass", "ChargeClass"),
     ("Tags", "Tags"),
 ];

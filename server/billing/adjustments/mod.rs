@@ -24,9 +24,13 @@ pub use write::{AdjustmentCosts, AdjustmentRow, AdjustmentsFile};
 
 /// FOCUS CommitmentDiscountStatus.
 const UNUSED: &str = "Unused";
+/// FOCUS ChargeClass.
+const CORRECTION: &str = "Correction";
+
+pub(super) const NAME: &str = "adjustments";
 
 const MANDATORY: &[Mandatory] = &[
-    Mandatory { name: columns::WHY, keys: &["adjustmentreason"] },
+    Mandatory { name: columns::WHY, keys: &["gpuledgeradjustment"] },
     Mandatory { name: "ProviderName", keys: &["providername"] },
     Mandatory { name: "BillingAccountId", keys: &["billingaccountid"] },
     Mandatory { name: "BillingCurrency", keys: &["billingcurrency"] },
@@ -43,11 +47,15 @@ pub(super) struct Adjustments;
 
 impl Format for Adjustments {
     fn name(&self) -> &'static str {
-        "adjustments"
+        NAME
     }
 
     fn label(&self) -> &'static str {
         "Adjustments"
+    }
+
+    fn is_computed(&self) -> bool {
+        true
     }
 
     /// Nobody exports it elsewhere.
@@ -60,7 +68,7 @@ impl Format for Adjustments {
     }
 
     fn has_its_columns(&self, header: &Header) -> bool {
-        header.has("adjustmentreason")
+        header.has("gpuledgeradjustment")
     }
 
     fn maps(&self) -> &'static [&'static str] {
@@ -118,6 +126,7 @@ struct At {
     pricing: Column,
     commitment: Column,
     commitment_status: Column,
+    class: Column,
     tags: Column,
 }
 
@@ -143,6 +152,7 @@ impl Reader {
             pricing: header.find("pricingcategory"),
             commitment: header.find("commitmentdiscountid"),
             commitment_status: header.find("commitmentdiscountstatus"),
+            class: header.find("chargeclass"),
             tags: header.find("tags"),
         };
         let key_columns = [
@@ -161,6 +171,7 @@ impl Reader {
             at.pricing,
             at.commitment,
             at.commitment_status,
+            at.class,
             at.tags,
         ];
         Self {
@@ -226,6 +237,7 @@ impl ReadRow for Reader {
             row.verbatim(column, text)?;
         }
         key.category = ChargeCategory::Adjustment;
+        key.is_correction = row.word(at.class) == CORRECTION.as_bytes();
         let pricing = row.word(at.pricing);
         key.pricing = PricingCategory::ALL
             .into_iter()
@@ -251,7 +263,8 @@ mod tests {
     use crate::period::{BillingMonth, ChargePeriod};
 
     fn read(content: Vec<u8>) -> Vec<Charge> {
-        let mut export = billing::open("a.csv", Cursor::new(content), &billing::ReadAs::any()).unwrap();
+        let mut export =
+            billing::open("a.csv", Cursor::new(content), &billing::ReadAs::adjustments()).unwrap();
         assert_eq!(export.format().name(), "adjustments");
         let (mut charges, mut charge) = (Vec::new(), Charge::default());
         while let Some(step) = export.next(&mut charge).unwrap() {
@@ -263,6 +276,14 @@ mod tests {
 
     fn period(from: &str, until: &str) -> ChargePeriod {
         ChargePeriod { start: from.parse().unwrap(), end: until.parse().unwrap() }
+    }
+
+    #[test]
+    fn nobody_imports_what_is_computed_here() {
+        let mut file = AdjustmentsFile::new("2026-09".parse().unwrap(), true);
+        let refused = billing::open("a.csv", Cursor::new(file.take()), &billing::ReadAs::any());
+        let said = refused.err().unwrap().to_string();
+        assert!(said.contains("adjustments that were computed here"), "{said}");
     }
 
     proptest! {
@@ -292,6 +313,7 @@ mod tests {
                 currency: "EUR".to_owned(),
                 pricing: PricingCategory::ALL[pricing],
                 is_unused_commitment: is_unused,
+                is_correction: is_unused,
                 ..ChargeKey::default()
             };
             let [billed, effective, list, contracted] =

@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, Utc};
 
-use super::UNUSED;
 use super::columns::COLUMNS;
+use super::{CORRECTION, UNUSED};
 use crate::billing::charge::ChargeKey;
 use crate::money::Decimal;
 use crate::period::{BillingMonth, ChargePeriod};
@@ -64,6 +64,7 @@ impl AdjustmentsFile {
         let [from, until] = self.billing_period.clone();
         let invoice = self.invoice.clone();
         let (start, end) = (time(period.start), time(period.end));
+        let class = if key.is_correction { CORRECTION } else { "" };
         let status = if key.is_unused_commitment { UNUSED } else { "" };
         let cells: [&str; COLUMNS.len()] = [
             &key.provider,
@@ -93,6 +94,7 @@ impl AdjustmentsFile {
             key.pricing.as_str(),
             &key.commitment_discount_id,
             status,
+            class,
             tags,
         ];
         self.record(cells);

@@ -2,7 +2,7 @@
 //! what it moves, before it is applied.
 
 use askama::Template;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use sqlx::PgConnection;
 
 use crate::adjustments::{Adjustment, Adjustments, Edit, Terms};
@@ -11,9 +11,10 @@ use crate::billing::canonical_provider;
 use crate::changes::{self, Document as _, Outcome, additions};
 use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
+use crate::report;
 use crate::web::changes::Why;
 use crate::web::error::{Error, Result};
-use crate::web::extract::{Db, Form, Now, Writing};
+use crate::web::extract::{Db, Form, Now, Query, Writing};
 use crate::web::form::{self, Fields};
 use crate::web::layout::Layout;
 use crate::web::{paths, respond};
@@ -22,6 +23,32 @@ use crate::web::{paths, respond};
 const LONGEST: usize = 400;
 /// Decimals of a percentage: more are a typing error.
 const MOST_DECIMALS: u8 = 6;
+
+const MINIMUM: &str = "minimum";
+const KINDS: [(&str, &str); 3] =
+    [("discount", "Discount"), ("markup", "Markup"), (MINIMUM, "Monthly minimum")];
+
+/// What the form of a new one is for.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Begin {
+    kind: String,
+}
+
+impl Default for Begin {
+    fn default() -> Self {
+        Self { kind: KINDS[0].0.to_owned() }
+    }
+}
+
+/// # Errors
+/// Where it is no kind: no form of ours says so.
+fn check_kind(kind: &str) -> Result<()> {
+    let is_known = KINDS.iter().any(|(known, _)| *known == kind);
+    is_known
+        .then_some(())
+        .ok_or_else(|| Error::BadRequest("kind: expected discount, markup or minimum.".to_owned()))
+}
 
 #[derive(Template)]
 #[template(path = "adjustments/entry.html")]
@@ -55,7 +82,7 @@ impl Typed {
             Terms::Discount { percent } => ("discount", percent.to_string(), String::new(), String::new()),
             Terms::Markup { percent } => ("markup", percent.to_string(), String::new(), String::new()),
             Terms::Minimum { amount, currency } => {
-                ("minimum", String::new(), amount.to_string(), currency.to_string())
+                (MINIMUM, String::new(), amount.to_string(), currency.to_string())
             }
         };
         Self {
@@ -135,12 +162,12 @@ impl Typed {
     }
 
     fn terms(&self, fields: &mut Fields) -> Option<Terms> {
-        if self.kind == "minimum" {
+        if self.kind == MINIMUM {
             let amount = form::amount(&self.amount);
             if amount.is_none() {
                 fields.refuse("amount", "Enter an amount such as 50000.");
             }
-            let currency = Currency::parse(self.currency.trim());
+            let currency = Currency::parse(self.currency.trim()).filter(Currency::is_standard);
             if currency.is_none() {
                 fields.refuse("currency", "Enter a currency such as USD.");
             }
@@ -153,37 +180,36 @@ impl Typed {
             return None;
         };
         match self.kind.as_str() {
-            "discount" => Some(Terms::Discount { percent }),
             "markup" => Some(Terms::Markup { percent }),
-            _ => {
-                fields.refuse("kind", "Choose what it is.");
-                None
-            }
+            _ => Some(Terms::Discount { percent }),
         }
     }
 }
 
-/// The providers that bills are of.
-async fn providers(db: &mut PgConnection) -> sqlx::Result<Vec<String>> {
-    sqlx::query_scalar!("select distinct provider from scopes order by 1").fetch_all(db).await
-}
-
-pub async fn new(_: paths::NewAdjustment, Now(now): Now, layout: Layout, mut db: Db) -> Result {
+pub async fn new(
+    _: paths::NewAdjustment,
+    Query(Begin { kind }): Query<Begin>,
+    Now(now): Now,
+    layout: Layout,
+    mut db: Db,
+) -> Result {
+    check_kind(&kind)?;
     let typed = Typed {
-        kind: "discount".to_owned(),
+        kind,
         currency: "USD".to_owned(),
         first_month: BillingMonth::of(now.date_naive()).to_string(),
         ..Typed::default()
     };
-    let providers = providers(&mut db).await?;
+    let providers = report::providers_billed(&mut db).await?;
     respond::html(Page { layout, changed: None, fields: typed.fields(), providers })
 }
 
 pub async fn create(_: paths::NewAdjustment, writing: Writing, Form(typed): Form<Typed>) -> Result {
+    check_kind(&typed.kind)?;
     let Writing { now, layout, by, mut db, .. } = writing;
     let mut fields = typed.fields();
     let entry = typed.read(&mut fields);
-    let page = Page { layout, changed: None, fields, providers: providers(&mut db).await? };
+    let page = Page { layout, changed: None, fields, providers: report::providers_billed(&mut db).await? };
     let Some(entry) = entry else { return respond::refused(page) };
     let summary = format!("Added {}", entry.title());
     let edits = additions(&mut db, vec![entry]).await?;
@@ -194,17 +220,18 @@ pub async fn edit(path: paths::OneAdjustment, layout: Layout, mut db: Db) -> Res
     let (_, document) = Adjustments::current(&mut db).await?;
     let entry = document.entries.get(&path.adjustment).ok_or(Error::NotFound)?.clone();
     let fields = Typed::of(&entry).fields();
-    let providers = providers(&mut db).await?;
+    let providers = report::providers_billed(&mut db).await?;
     respond::html(Page { layout, changed: Some((path.adjustment, entry)), fields, providers })
 }
 
 pub async fn change(path: paths::OneAdjustment, writing: Writing, Form(typed): Form<Typed>) -> Result {
+    check_kind(&typed.kind)?;
     let Writing { now, layout, by, mut db, .. } = writing;
     let (_, document) = Adjustments::current(&mut db).await?;
     let before = document.entries.get(&path.adjustment).ok_or(Error::NotFound)?.clone();
     let mut fields = typed.fields();
     let entry = typed.read(&mut fields);
-    let providers = providers(&mut db).await?;
+    let providers = report::providers_billed(&mut db).await?;
     let page = Page { layout, changed: Some((path.adjustment, before.clone())), fields, providers };
     let Some(entry) = entry else { return respond::refused(page) };
     let summary = format!("Changed {}", entry.title());
@@ -218,7 +245,7 @@ pub async fn remove(path: paths::AdjustmentRemove, writing: Writing, Form(why): 
     let entry = document.entries.get(&path.adjustment).ok_or(Error::NotFound)?.clone();
     let (summary, fields) = (format!("Removed {}", entry.title()), Typed::of(&entry).fields());
     let edits = vec![Edit { id: path.adjustment, before: Some(entry.clone()), after: None }];
-    let providers = providers(&mut db).await?;
+    let providers = report::providers_billed(&mut db).await?;
     let page = Page { layout, changed: Some((path.adjustment, entry)), fields, providers };
     draft(&mut db, page, edits, (&summary, why.reason()?), by.at(now)).await
 }
@@ -246,7 +273,6 @@ async fn draft(
     respond::refused(page)
 }
 
-#[expect(clippy::unused_self, reason = "templates ask the page")]
 impl Page {
     fn action(&self) -> String {
         match &self.changed {
@@ -260,12 +286,24 @@ impl Page {
         Some(paths::AdjustmentRemove { adjustment: *adjustment }.to_string())
     }
 
-    fn kinds(&self) -> [(&'static str, &'static str); 3] {
-        [
-            ("discount", "Discount: less than the bill says"),
-            ("markup", "Markup: more than the bill says"),
-            ("minimum", "Monthly minimum: what the bill lacks is charged"),
-        ]
+    fn kinds(&self) -> [(&'static str, String, bool); 3] {
+        KINDS.map(|(kind, name)| {
+            let asked = Begin { kind: kind.to_owned() };
+            (name, paths::with_query(paths::NewAdjustment, &asked), self.fields.has("kind", kind))
+        })
+    }
+
+    fn is_minimum(&self) -> bool {
+        self.fields.has("kind", MINIMUM)
+    }
+
+    /// What the kind that is entered does, in a sentence.
+    fn about(&self) -> &'static str {
+        match self.fields.value("kind") {
+            "discount" => "Less than the bill says, charge by charge.",
+            "markup" => "More than the bill says, charge by charge.",
+            _ => "What the bill of a month lacks, charged once the month is over.",
+        }
     }
 
     /// What the field of the provider says.

@@ -10,7 +10,7 @@ use super::frame::Frame;
 use super::{Asked, decide};
 use crate::adjustments::{self, Adjustment, Adjustments, Edit, Terms};
 use crate::changes::{self, Document as _, Kind, Problem, Status};
-use crate::report::{Answers, MonthOfAdjustments, accounts_billed, adjustment_impact};
+use crate::report::{Answers, MonthOfAdjustments, accounts_billed, adjustment_impact, providers_billed};
 use crate::web::adjustments::{amount, kind};
 use crate::web::error::{Error, Result};
 use crate::web::extract::Reading;
@@ -24,6 +24,8 @@ pub struct Page {
     frame: Frame,
     edits: Vec<Edit>,
     months: Vec<MonthOfAdjustments>,
+    /// Other percentages that are computed of the same bills.
+    beside: Vec<String>,
     /// Why it may be for no bill.
     unmatched: Vec<String>,
     /// Bills whose adjustments are being computed.
@@ -48,10 +50,11 @@ pub async fn find(
         None => (current.clone(), current.edited(&change.edits)),
     };
     let months = adjustment_impact(&mut *db, answers, (&before, &after), &change.edits, now).await?;
-    let pending = adjustments::due(&mut *db, now).await?.len();
+    let pending = adjustments::pending(&mut *db, now).await?;
+    let beside = after.beside(&change.edits).into_iter().map(Adjustment::title).collect();
     let unmatched = if months.is_empty() { unmatched(&mut *db, &change.edits).await? } else { Vec::new() };
     let frame = Frame::new(&layout, &change, &current, problems);
-    Ok(Page { layout, frame, edits: change.edits, months, unmatched, pending })
+    Ok(Page { layout, frame, edits: change.edits, months, beside, unmatched, pending })
 }
 
 /// What keeps adjustments from being for a bill: a provider of which there is none, or another account.
@@ -61,7 +64,9 @@ async fn unmatched(db: &mut PgConnection, edits: &[Edit]) -> sqlx::Result<Vec<St
         let accounts = accounts_billed(&mut *db, &entry.provider).await?;
         let is_account = |it: &String| it.eq_ignore_ascii_case(&entry.billing_account);
         if accounts.is_empty() {
-            sentences.push(format!("No bill of {} is imported.", entry.provider));
+            let providers = providers_billed(&mut *db).await?.join(", ");
+            sentences
+                .push(format!("No bill of {} is imported; there are bills of {providers}.", entry.provider));
         } else if !entry.billing_account.is_empty() && !accounts.iter().any(is_account) {
             sentences.push(format!(
                 "Bills of {} are of the accounts {}.",
@@ -110,6 +115,15 @@ impl Page {
             (_, None) => "removed",
             _ => "changed",
         }
+    }
+
+    fn restates(&self) -> bool {
+        self.months.iter().any(|it| it.was_final)
+    }
+
+    fn has_minimum(&self) -> bool {
+        let entries = self.edits.iter().flat_map(|edit| [&edit.before, &edit.after]).flatten();
+        entries.into_iter().any(|it| it.terms.is_minimum())
     }
 
     fn entry<'a>(&self, edit: &'a Edit) -> Option<&'a Adjustment> {

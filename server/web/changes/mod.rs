@@ -166,7 +166,7 @@ async fn decided(
                 Kind::AssetRegister => "Publish the changed months to update them.".to_owned(),
                 Kind::Prices => format!("Revision {version} of the price list."),
                 Kind::RateCards => "Imports with other rates are priced again now.".to_owned(),
-                Kind::Adjustments => "Bills are adjusted by it now.".to_owned(),
+                Kind::Adjustments => "Adjustments are computed again now.".to_owned(),
             };
             let done = filters::capital(wished.as_str());
             return saying(&format!("{done}. {what_follows}"));

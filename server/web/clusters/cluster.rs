@@ -9,6 +9,7 @@ use super::super::error::{Error, Result};
 use super::super::extract::{Form, Reading, Writing};
 use super::super::format::Format;
 use super::super::layout::Layout;
+use super::super::rate_cards::internal_price;
 use super::super::{filters, paths, respond};
 use super::{chart, to, words};
 use crate::changes::{Document as _, Entry as _};
@@ -77,6 +78,10 @@ impl Page {
         let last = counting.map(|it| it.summary.month).max()?;
         let first = last.minus(2).max(self.it.months.first()?.summary.month);
         Some(super::scenario(&self.it.cluster.handle, Period::new(first, last)?))
+    }
+
+    fn internal_price(&self) -> String {
+        internal_price(&self.it.cluster.handle)
     }
 
     fn are_all_new(&self) -> bool {

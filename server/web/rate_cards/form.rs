@@ -10,6 +10,7 @@ use crate::audit::Act;
 use crate::billing::PricingCategory;
 use crate::changes::{self, Document as _, Outcome};
 use crate::compute::compute;
+use crate::onprem::PROVIDER;
 use crate::rate_cards::read::{self, Cells};
 use crate::rate_cards::{Edit, RateCards, Report, edits_of, edits_of_addition};
 use crate::rating::{GPU_HOUR, Rate};
@@ -61,6 +62,8 @@ pub struct Begin {
     #[serde(skip_serializing_if = "String::is_empty")]
     provider: String,
     #[serde(skip_serializing_if = "String::is_empty")]
+    billing_account: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
     sku: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     accelerator: String,
@@ -75,11 +78,22 @@ pub struct Begin {
 }
 
 impl Begin {
+    /// An internal price of a cluster.
+    pub fn of_cluster(cluster: &str) -> Self {
+        Self {
+            provider: PROVIDER.to_owned(),
+            billing_account: cluster.to_owned(),
+            unit: GPU_HOUR.to_owned(),
+            ..Self::default()
+        }
+    }
+
     /// Of accelerators by model and GPU-hour, of anything else by SKU and the unit of the bill.
     pub fn of(usage: &UnpricedUsage) -> Self {
         let is_accelerated = !usage.accelerator.is_empty();
         Self {
             provider: usage.provider.clone(),
+            billing_account: String::new(),
             sku: if is_accelerated { String::new() } else { usage.sku.clone() },
             accelerator: usage.accelerator.clone(),
             pricing: usage.pricing.clone(),
@@ -155,10 +169,11 @@ impl Typed {
 }
 
 pub async fn new(_: paths::NewRate, Query(begin): Query<Begin>, Now(now): Now, layout: Layout) -> Result {
-    let Begin { provider, sku, accelerator, pricing, unit, currency, valid_from } = begin;
+    let Begin { provider, billing_account, sku, accelerator, pricing, unit, currency, valid_from } = begin;
     let or = |text: String, otherwise: &str| if text.is_empty() { otherwise.to_owned() } else { text };
     let typed = Typed {
         provider,
+        billing_account,
         sku,
         accelerator,
         pricing,

@@ -100,6 +100,11 @@ impl Line {
     }
 }
 
+/// Where an internal price of a cluster is entered.
+pub(in crate::web) fn internal_price(cluster: &str) -> String {
+    paths::with_query(paths::NewRate, &form::Begin::of_cluster(cluster))
+}
+
 /// What a rate is for, without provider and account.
 pub(in crate::web) fn usage(rate: &Rate) -> String {
     let mut words =
