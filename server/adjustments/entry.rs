@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::money::{Currency, Decimal, TooManyDigits, from_cell};
+use crate::money::{Currency, Decimal, TooManyDigits, from_cell, written};
 use crate::period::BillingMonth;
 
 /// An agreement on what is billed: a discount of a reseller, a markup of one's own, a minimum of a month.
@@ -134,7 +134,9 @@ impl Terms {
         match self {
             Self::Discount { percent } => format!("{percent}% discount"),
             Self::Markup { percent } => format!("{percent}% markup"),
-            Self::Minimum { amount, currency } => format!("minimum of {amount} {currency} a month"),
+            Self::Minimum { amount, currency } => {
+                format!("minimum of {} {currency} a month", written(*amount, amount.scale()))
+            }
         }
     }
 

@@ -313,7 +313,7 @@ async fn what_a_minimum_lacks_is_charged_once_the_month_is_over(db: PgPool) {
     let november = finance.json("/spend/2026-11.json?by=service").await;
     assert_eq!(amount(&november["total"]), number("7"));
     let charge = finance.get("/charges/3/0/1").await.body;
-    assert!(charge.contains("minimum of 1000 USD a month: Order form 17"), "{charge}");
+    assert!(charge.contains("minimum of 1,000 USD a month: Order form 17"), "{charge}");
     assert_checks(&ledger, 4).await;
 }
 

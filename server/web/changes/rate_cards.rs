@@ -159,6 +159,11 @@ pub async fn show(path: paths::RateCardChange, format: Format, reading: Reading)
 }
 
 impl Page {
+    /// Whether internal prices change months that were final.
+    fn restates(&self) -> bool {
+        self.internal.months.iter().any(|it| it.was_final)
+    }
+
     /// What an edit does, in a word.
     fn what(&self, edit: &Edit) -> &'static str {
         let _ = self;
