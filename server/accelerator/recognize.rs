@@ -20,6 +20,15 @@ pub struct Recognized {
     pub seconds_per_unit: u32,
 }
 
+impl Recognized {
+    /// As the ledger keeps it of a key: of the models that share a name, the first.
+    pub fn stored(name: Option<&str>, parts: Option<i64>, seconds: Option<i32>) -> Option<Self> {
+        let model = super::models().iter().find(|model| Some(model.name) == name)?;
+        let per_unit = Accelerators::from_parts(parts?);
+        Some(Self { model, per_unit, seconds_per_unit: seconds?.unsigned_abs() })
+    }
+}
+
 /// What the shipped catalog recognizes in a key ([`Catalog::recognize`]).
 pub fn recognize(key: &ChargeKey) -> Option<Recognized> {
     Catalog::default().recognize(key)

@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
-use std::sync::Arc;
 
 use futures_util::{Stream, TryStreamExt as _};
 use sqlx::PgConnection;
@@ -11,10 +10,9 @@ use sqlx::PgConnection;
 use super::bill::{Bill, BilledDay, TooLong};
 use super::due::{AdjustedBill, Due};
 use super::internal_price::{InternalPricing, Unpriced};
-use crate::accelerator::{self, Accelerators, Recognized};
+use crate::accelerator::Recognized;
 use crate::billing::{ChargeCategory, ChargeKey, PricingCategory};
 use crate::money::Decimal;
-use crate::rating::Rates;
 
 /// Rows between which the file is written on.
 const ROWS: u64 = 2000;
@@ -36,15 +34,10 @@ pub struct Computed {
 ///
 /// # Errors
 /// Of the database, or of the disk.
-pub async fn compute(
-    db: &mut PgConnection,
-    due: &Due,
-    rates: &Arc<Rates>,
-    path: &Path,
-) -> sqlx::Result<Computed> {
+pub async fn compute(db: &mut PgConnection, due: &Due, path: &Path) -> sqlx::Result<Computed> {
     let mut out = BufWriter::new(File::create(path)?);
     let mut bill = Bill::new(due.bill.month, due.bill.is_final, due.entries.iter().collect());
-    let differences = match internal_differences(&mut *db, due, rates).await? {
+    let differences = match internal_differences(&mut *db, due).await? {
         Ok(differences) => differences,
         Err(unpriced) => {
             bill.notes.push(unpriced.to_string());
@@ -66,12 +59,11 @@ pub async fn compute(
 async fn internal_differences(
     db: &mut PgConnection,
     due: &Due,
-    rates: &Arc<Rates>,
 ) -> sqlx::Result<Result<Option<Vec<Decimal>>, Unpriced>> {
-    if !due.may_be_priced_internally {
+    if due.internal_prices.is_empty() {
         return Ok(Ok(None));
     }
-    let mut pricing = InternalPricing::new(due.bill.month, rates);
+    let mut pricing = InternalPricing::new(due.bill.month, &due.internal_prices);
     let mut differences = Vec::new();
     let mut days = days(db, &due.bill);
     while let Some(day) = days.try_next().await? {
@@ -167,14 +159,8 @@ struct DayRow {
 
 impl DayRow {
     fn into_day(self) -> BilledDay {
-        let model = self.accelerator.as_deref();
-        let model = model.and_then(|name| accelerator::models().iter().find(|model| model.name == name));
-        let amounts = self.accelerator_parts.zip(self.unit_seconds);
-        let accelerator = model.zip(amounts).map(|(model, (parts, seconds))| Recognized {
-            model,
-            per_unit: Accelerators::from_parts(parts),
-            seconds_per_unit: seconds.unsigned_abs(),
-        });
+        let accelerator =
+            Recognized::stored(self.accelerator.as_deref(), self.accelerator_parts, self.unit_seconds);
         let pricing = PricingCategory::ALL.into_iter().find(|it| it.as_str() == self.pricing);
         BilledDay {
             key_id: self.charge_key_id,

@@ -42,8 +42,8 @@ pub struct AdjustedBill {
 
 /// What adjusts the bills.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Terms {
-    pub adjustments: Adjustments,
+struct InForce {
+    adjustments: Adjustments,
     /// Internal prices.
     rates: Vec<Rate>,
 }
@@ -53,14 +53,15 @@ pub(super) struct Terms {
 pub struct Due {
     pub bill: AdjustedBill,
     pub entries: Vec<Adjustment>,
-    pub may_be_priced_internally: bool,
+    /// Internal prices that may be for it; empty of what is no cluster.
+    pub internal_prices: Arc<Rates>,
     inputs: Vec<u8>,
 }
 
 impl Due {
     /// Whether nothing adjusts it.
     pub fn is_nothing(&self) -> bool {
-        self.bill.active.is_empty() || (self.entries.is_empty() && !self.may_be_priced_internally)
+        self.bill.active.is_empty() || (self.entries.is_empty() && self.internal_prices.is_empty())
     }
 }
 
@@ -96,19 +97,13 @@ impl Versions {
     }
 }
 
-/// The internal prices of now.
-pub async fn internal_prices(db: &mut PgConnection) -> sqlx::Result<Arc<Rates>> {
-    let (_, cards) = RateCards::current(db).await?;
-    Ok(Arc::new(Rates::new(internal_rates(cards.rates.values()))))
-}
-
 /// The bills whose adjustments are not those of now, the oldest month first. Where there are none, that is remembered.
 pub async fn due(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<Vec<Due>> {
     let versions = Versions::find(&mut *db, now).await?;
     if is_compared(&mut *db, &versions, now).await? {
         return Ok(Vec::new());
     }
-    let due = find(&mut *db, now).await?;
+    let due = find_as_of(&mut *db, &versions, now).await?;
     if due.is_empty() {
         note_compared(db, &versions).await?;
     }
@@ -121,13 +116,21 @@ pub async fn pending(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<
     if is_compared(&mut *db, &versions, now).await? {
         return Ok(0);
     }
-    Ok(find(db, now).await?.len())
+    Ok(find_as_of(db, &versions, now).await?.len())
 }
 
 /// Finds them, and writes nothing.
 pub(super) async fn find(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<Vec<Due>> {
     let versions = Versions::find(&mut *db, now).await?;
-    let terms = Terms::as_of(&mut *db, (versions.adjustments, versions.rates)).await?;
+    find_as_of(db, &versions, now).await
+}
+
+async fn find_as_of(
+    db: &mut PgConnection,
+    versions: &Versions,
+    now: DateTime<Utc>,
+) -> sqlx::Result<Vec<Due>> {
+    let terms = InForce::as_of(&mut *db, (versions.adjustments, versions.rates)).await?;
     let computed = computed(&mut *db).await?;
     if terms.adjustments.entries.is_empty() && terms.rates.is_empty() && computed.is_empty() {
         return Ok(Vec::new());
@@ -147,7 +150,7 @@ pub(super) async fn find(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Res
     Ok(due)
 }
 
-impl Terms {
+impl InForce {
     pub async fn as_of(db: &mut PgConnection, (adjustments, rates): (i64, i64)) -> sqlx::Result<Self> {
         let adjustments = Adjustments::as_of(&mut *db, adjustments).await?;
         let cards = RateCards::as_of(db, rates).await?;
@@ -176,7 +179,8 @@ impl Terms {
         let said: Vec<_> = entries.iter().map(|it| (&it.terms, &it.reason)).collect();
         let inputs = json!([COMPUTED_AS, bill.active, bill.is_final, is_over, said, rates, catalog]);
         let inputs = Sha256::digest(inputs.to_string()).to_vec();
-        Due { may_be_priced_internally: !rates.is_empty(), entries, inputs, bill }
+        let internal_prices = Arc::new(Rates::new(rates.into_iter().cloned()));
+        Due { bill, entries, internal_prices, inputs }
     }
 }
 
@@ -202,9 +206,9 @@ pub async fn follows_bill(db: &mut PgConnection, due: &Due) -> sqlx::Result<bool
     )
     .fetch_one(&mut *db)
     .await?;
-    let then = Terms::as_of(&mut *db, (row.adjustments, row.rates)).await?;
+    let then = InForce::as_of(&mut *db, (row.adjustments, row.rates)).await?;
     let versions = (Kind::Adjustments.version(&mut *db).await?, Kind::RateCards.version(&mut *db).await?);
-    let now = Terms::as_of(db, versions).await?;
+    let now = InForce::as_of(db, versions).await?;
     Ok(then.about(&due.bill) == now.about(&due.bill))
 }
 

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use chrono::NaiveDate;
 
 use super::bill::{Bill, BilledDay, TooLong};
+use crate::accelerator::recognize;
 use crate::billing::{AdjustmentCosts, ChargeKey, PricingCategory};
 use crate::money::Decimal;
 use crate::onprem::PROVIDER;
@@ -54,9 +55,11 @@ impl InternalPricing {
 
     /// What a key's day is charged more by internal prices than it costs.
     pub fn difference(&mut self, day: &BilledDay) -> Decimal {
-        let Some(accelerator) = day.accelerator.filter(|_| !day.quantity.is_zero()) else {
+        let Some(stored) = day.accelerator.filter(|_| !day.quantity.is_zero()) else {
             return -day.effective;
         };
+        // The ledger keeps a name that models share, and a price may be for one of them.
+        let accelerator = recognize(&day.key).unwrap_or(stored);
         let usage = Usage {
             key: &day.key,
             accelerator: Some(accelerator),

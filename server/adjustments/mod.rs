@@ -19,8 +19,7 @@ pub use check::check;
 pub use compute::{compute, days};
 pub use document::{Adjustments, Edit};
 pub use due::{
-    AdjustedBill, Due, Noted, bills, compute_again, due, follows_bill, internal_prices, note, note_problem,
-    pending,
+    AdjustedBill, Due, Noted, bills, compute_again, due, follows_bill, note, note_problem, pending,
 };
 pub use entry::{Adjustment, Terms};
 pub use internal_price::{DIFFERENCE, InternalPricing, internal_rates};

@@ -282,6 +282,15 @@ fn internal_price_charges_hours_instead_of_cost_and_says_what_it_leaves() {
 }
 
 #[test]
+fn internal_price_of_one_model_is_found_though_others_share_its_name() {
+    let mut node = owned("Depreciation", "2026-09-01", "24", "480");
+    let name = "8x H100 PCIe".to_owned();
+    node.key = ChargeKey { instance_type: name.clone(), meter: name, ..node.key };
+    let of_model = Rate { accelerator: "nvidia-h100-pcie".to_owned(), ..price("2.5", "2026-01-01") };
+    assert_eq!(differences(&[node], &rates([of_model])), Ok(Some(vec![number("0")])));
+}
+
+#[test]
 fn month_without_a_price_for_each_hour_stays_charged_by_cost() {
     let days =
         [owned("Depreciation", "2026-09-01", "24", "480"), owned("Depreciation", "2026-09-02", "24", "480")];

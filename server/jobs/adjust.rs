@@ -60,9 +60,8 @@ async fn adjust(
     if due.is_nothing() {
         return take_out(db, due, Noted::default(), now).await;
     }
-    let rates = adjustments::internal_prices(&mut *db).await?;
     let file = tempfile::NamedTempFile::new_in(originals.scratch()?)?;
-    let computed = adjustments::compute(&mut *db, due, &rates, file.path()).await?;
+    let computed = adjustments::compute(&mut *db, due, file.path()).await?;
     let (note, problem) = (computed.note.as_deref(), computed.problem.as_deref());
     if computed.rows == 0 {
         return take_out(db, due, Noted { delivery: None, note, problem }, now).await;

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::key::{Keyed, Keyer};
 use super::noise::NoisyTags;
 use super::rates::VersionedRates;
-use crate::accelerator::{self, Accelerators, Catalog, Recognized};
+use crate::accelerator::{Catalog, Recognized};
 use crate::billing::{Charge, ChargeCategory, ChargeKey, PricingCategory};
 use crate::money::Decimal;
 use crate::period::BillingMonth;
@@ -192,14 +192,8 @@ pub async fn usage_without_cost(db: &mut PgConnection, which: Which) -> sqlx::Re
     .fetch_all(db)
     .await?;
     let usage = rows.into_iter().map(|row| {
-        let model =
-            row.accelerator.and_then(|name| accelerator::models().iter().find(|model| model.name == name));
-        let amounts = row.accelerator_parts.zip(row.unit_seconds);
-        let accelerator = model.zip(amounts).map(|(model, (parts, seconds))| Recognized {
-            model,
-            per_unit: Accelerators::from_parts(parts),
-            seconds_per_unit: seconds.unsigned_abs(),
-        });
+        let accelerator =
+            Recognized::stored(row.accelerator.as_deref(), row.accelerator_parts, row.unit_seconds);
         UsageOfKey {
             delivery: row.delivery_id,
             charge_key_id: row.charge_key_id,
