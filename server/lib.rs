@@ -72,6 +72,8 @@ pub mod saved_scenarios;
 pub mod storage;
 /// PostgreSQL: the private server, the pool, the migrations, typed COPY.
 pub mod store;
+/// GPU usage: who held accelerators, and how busy these were.
+pub mod telemetry;
 /// Tokens of language models on a bill: which model's, what for, how many. Pure.
 pub mod tokens;
 /// Pages: one file each.

@@ -16,5 +16,6 @@ mod report;
 mod scenarios;
 mod store;
 mod support;
+mod telemetry;
 mod upgrade;
 mod web;

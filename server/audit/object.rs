@@ -35,6 +35,8 @@ pub enum Object {
         id: i64,
         name: String,
     },
+    /// An import of usage.
+    Usage(i64),
     /// A mapping, by its name.
     Mapping(String),
     /// Nothing that has a page: the name says what it was.
@@ -56,6 +58,7 @@ impl Object {
             Self::Person { id, email } => ("person", id.to_string(), email.clone()),
             Self::Scenario { id, name } => ("scenario", id.to_string(), name.clone()),
             Self::Catalog { id, name } => ("catalog", id.to_string(), name.clone()),
+            Self::Usage(id) => ("usage", id.to_string(), format!("usage import {id}")),
             Self::Mapping(name) => ("mapping", name.clone(), name.clone()),
             Self::Other(name) => ("", String::new(), (*name).to_owned()),
         }

@@ -84,6 +84,9 @@ words! {
         DeliveryRepriced = "delivery.repriced", "priced by changed rate cards";
         CatalogAdded = "catalog.added", "added to catalog";
         CatalogRemoved = "catalog.removed", "removed from catalog";
+        UsageImported = "usage.imported", "usage imported";
+        UsageUndone = "usage.undone", "usage import undone";
+        NodeMatched = "usage.node_matched", "node matched to machine";
         MappingSaved = "mapping.saved", "mapping saved";
         MappingRemoved = "mapping.removed", "mapping removed";
         DeliveryUndone = "delivery.undone", "undone";

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 use chrono::{DateTime, NaiveDate, Utc};
+use chrono_tz::Tz;
 use rand::Rng;
 use rand::seq::IndexedRandom as _;
 use serde_json::json;
@@ -29,6 +30,7 @@ use crate::onprem::{self, AssetRegister, MeterReadings, Months, State};
 use crate::period::{BillingMonth, Period};
 use crate::report::Answers;
 use crate::store::{Database, private};
+use crate::telemetry::{self, ImportUsage};
 
 /// Who brings the bills.
 const FINANCE: &str = "finance@example.org";
@@ -248,11 +250,32 @@ async fn happen(session: &Session, happening: Happening) -> anyhow::Result<u64> 
             drop(db);
             return publish(session, month, at).await;
         }
+        ClusterNews::Exported(file) => {
+            drop(db);
+            return import_jobs(session, file, at).await;
+        }
     };
     match outcome {
         Outcome::At { .. } => Ok(0),
         other => bail!("the asset register of the demonstration was not taken: {other:?}"),
     }
+}
+
+/// Imports what the scheduler of its own cluster says, as an administrator would have done on its day.
+async fn import_jobs(session: &Session, file: File, at: DateTime<Utc>) -> anyhow::Result<u64> {
+    let folder = tempfile::tempdir().context("there is no place for the demonstration's files")?;
+    let path = folder.path().join(&file.name);
+    std::fs::write(&path, file.bytes).context("the demonstration's files cannot be written")?;
+    let (usage, _) = telemetry::usage_among(vec![Source::new(file.name, path)]).await;
+    let by = Actor::on_behalf_of(FINANCE);
+    let importing = ImportUsage { source: None, zone: Tz::UTC, batch_id: Uuid::new_v4(), act: by.at(at) };
+    let reports = importing.all(&session.pool, &session.originals, usage).await;
+    let report = reports.into_iter().next().context("the jobs of the demonstration are no usage")?;
+    if !matches!(report.status, Status::Loaded | Status::Duplicate) {
+        bail!("{} was not loaded: {}", name(&report), report.message.as_deref().unwrap_or_default());
+    }
+    remark!("           {}: {} rows of jobs", name(&report), report.rows_read);
+    Ok(report.rows_read)
 }
 
 /// Submits a month of its own cluster, as finance would have done on its day.

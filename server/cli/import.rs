@@ -12,6 +12,7 @@ use crate::clock::{self, Clock};
 use crate::command_output::say;
 use crate::jobs;
 use crate::ledger::{self, Decision, Import, Interrupted, LookIn, Report, Source, Status, WhenUnsure};
+use crate::telemetry::{self, ImportUsage};
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -35,14 +36,28 @@ pub struct Arguments {
     #[arg(long, value_name = "TEXT", requires = "replace")]
     reason: Option<String>,
 
-    /// Billing exports (plain, .gz or .zip), or manifests beside the files they name.
+    /// What the cluster is called that files of usage are from, where they do not say so.
+    #[arg(long, value_name = "NAME")]
+    cluster: Option<String>,
+
+    /// Where its clocks stand, for times without an offset, such as Europe/Berlin. What was said once is remembered.
+    #[arg(long, value_name = "ZONE", default_value = "UTC")]
+    time_zone: chrono_tz::Tz,
+
+    /// Billing exports and files of usage (plain, .gz or .zip), or manifests beside the files they name.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 }
 
 pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done> {
     let files = arguments.files.iter().map(|path| Source::new(path.display().to_string(), path));
-    let deliveries = ledger::gather(files.collect(), LookIn::Folders);
+    // What is to be read as a bill is one, whatever it looks like.
+    let (usage, bills) = if arguments.as_format.is_some() || arguments.mapping.is_some() {
+        (Vec::new(), files.collect())
+    } else {
+        telemetry::usage_among(files.collect()).await
+    };
+    let deliveries = ledger::gather(bills, LookIn::Folders);
     let decision = match (arguments.replace, arguments.add) {
         (true, _) => Some(Decision::Replace),
         (_, true) => Some(Decision::Add),
@@ -66,6 +81,10 @@ pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done>
     drop(db);
     let by = session.by.name.clone();
     let now = clock::now();
+    let batch_id = Uuid::new_v4();
+    let (source, zone) = (arguments.cluster.as_deref(), arguments.time_zone);
+    let importing = ImportUsage { source, zone, batch_id, act: session.by.at(now) };
+    let mut reports = importing.all(&session.pool, &session.originals, usage).await;
     let import = Import {
         deliveries,
         read_as,
@@ -73,21 +92,21 @@ pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done>
         decision,
         reason: arguments.reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty()),
         when_unsure: WhenUnsure::Discard,
-        batch_id: Uuid::new_v4(),
+        batch_id,
         by: &by,
         submitted_at: now,
         now,
         progress: ledger::Progress::default(),
     };
-    let reports = match ledger::import(&session.pool, &session.originals, import).await {
-        Ok(reports) => reports,
+    match ledger::import(&session.pool, &session.originals, import).await {
+        Ok(of_bills) => reports.extend(of_bills),
         // Scripts are told per delivery, as of any other failure.
-        Err(Interrupted { mut reports, rest, error }) => {
+        Err(Interrupted { reports: of_bills, rest, error }) => {
+            reports.extend(of_bills);
             reports.extend(rest.iter().map(|bundle| Report::failed(bundle, &error)));
-            reports
         }
-    };
-    if reports.iter().any(|report| report.status == Status::Loaded) {
+    }
+    if reports.iter().any(|report| report.status == Status::Loaded && report.delivery.is_some()) {
         // A server does so by itself, and then this finds nothing to do.
         jobs::adjust_bills(&session.pool, &session.originals, Clock::System).await?;
     }
@@ -147,6 +166,17 @@ fn print(report: &Report) -> io::Result<()> {
 }
 
 fn print_loaded(report: &Report) -> io::Result<()> {
+    if let Some(usage) = &report.usage {
+        return say!(
+            "  usage import {}: {} rows = {} jobs + {} rejected + {} skipped; {} GPU-hours",
+            usage.import,
+            report.rows_read,
+            usage.jobs,
+            report.rejected,
+            report.skipped,
+            usage.accelerator_hours
+        );
+    }
     let further = match report.further_charges {
         0 => String::new(),
         1 => " + 1 more charge in these rows".to_owned(),

@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Datelike as _, Days, NaiveDate, NaiveTime, TimeDelta, Utc, Weekday};
 
+use super::jobs::{self, day_of_export};
 use super::organization::MONTHS;
-use super::{Demonstration, Random};
+use super::{Demonstration, File, Random};
 use crate::money::{Currency, Decimal};
 use crate::onprem::power::{self, Band, MeterLocation, Reading, Weekdays, Window};
 use crate::onprem::{
@@ -51,6 +52,8 @@ pub enum ClusterNews {
     Read { summary: String, readings: Vec<Reading> },
     /// Submitted, as a bill would be.
     Published(BillingMonth),
+    /// What its scheduler says of its jobs.
+    Exported(File),
 }
 
 /// Everything that happens to it in these months, in order.
@@ -69,6 +72,8 @@ pub(super) fn happenings(demonstration: &Demonstration) -> Vec<Happening> {
     let of_site = vec![meter(OF_SITE, MeterLocation::Facility)];
     add(it.first.plus(METERED).first_day(), written("The site has a meter of its own", of_site));
     add(it.broken(), written("A shelf of the storage is lost", vec![it.write_off()]));
+    let (first, expanded) = (it.first.first_day(), it.expanded());
+    let jobs = jobs::Cluster { seed: it.seed, first, expanded, until: demonstration.until }.jobs();
     for index in MONTHS - demonstration.months..MONTHS {
         let month = it.first.plus(index as u32);
         let end = month.days().end.min(demonstration.until);
@@ -77,6 +82,10 @@ pub(super) fn happenings(demonstration: &Demonstration) -> Vec<Happening> {
         if month != last {
             add(end + Days::new(3), ClusterNews::Published(month));
         }
+        let exported = jobs::export(&jobs, month, demonstration.until);
+        #[expect(clippy::expect_used, reason = "memory takes what is written to it")]
+        let file = exported.expect("an export is written to memory");
+        add(day_of_export(month, demonstration.until), ClusterNews::Exported(file));
     }
     happenings.sort_by_key(|happening| happening.at);
     happenings
@@ -326,6 +335,7 @@ mod tests {
                 }
                 ClusterNews::Read { readings, .. } => read.extend(readings),
                 ClusterNews::Published(month) => published.push(month),
+                ClusterNews::Exported(_) => {}
             }
         }
         (asset_register, read, published)

@@ -13,6 +13,7 @@ mod cluster;
 mod configuration;
 mod exchange_rates;
 mod file;
+mod jobs;
 mod mark;
 mod organization;
 mod schedule;

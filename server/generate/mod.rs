@@ -23,6 +23,7 @@ pub(crate) mod random;
 pub(crate) mod scatter;
 pub(crate) mod settle;
 pub(crate) mod simulate;
+pub(crate) mod slurm;
 pub(crate) mod table;
 pub(crate) mod world;
 

@@ -27,6 +27,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sqlx::types::Json;
@@ -36,12 +37,13 @@ use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use crate::allocation::{self, Configuration};
-use crate::audit::{self, Act, Object, Verb};
+use crate::audit::{self, Act, Actor, Object, Verb};
 use crate::changes::Document as _;
 use crate::clock::Clock;
 use crate::ledger::{
     self, Decision, Import, LoadedAgain, LookIn, Originals, Progress, Report, Source, Status, WhenUnsure,
 };
+use crate::telemetry::{self, ImportUsage};
 
 /// How often a waiting worker looks, should a call to wake it have gone astray.
 const POLL: Duration = Duration::from_secs(2);
@@ -299,7 +301,14 @@ async fn import(
     progress: &Progress,
     now: DateTime<Utc>,
 ) -> sqlx::Result<Vec<Report>> {
-    let deliveries = ledger::gather(job.files.iter().map(Incoming::source).collect(), LookIn::Given);
+    let (usage, bills) = telemetry::usage_among(job.files.iter().map(Incoming::source).collect()).await;
+    let by = Actor::on_behalf_of(&job.by);
+    let importing = ImportUsage { source: None, zone: Tz::UTC, batch_id: job.batch_id, act: by.at(now) };
+    let mut reports = importing.all(pool, originals, usage).await;
+    if bills.is_empty() {
+        return Ok(reports);
+    }
+    let deliveries = ledger::gather(bills, LookIn::Given);
     let import = Import {
         deliveries,
         read_as: ledger::read_as(&mut *db, job.mapping.as_deref()).await?,
@@ -314,7 +323,7 @@ async fn import(
         now,
         progress: progress.clone(),
     };
-    let reports = ledger::import(pool, originals, import).await.map_err(|interrupted| interrupted.error)?;
+    reports.extend(ledger::import(pool, originals, import).await.map_err(|interrupted| interrupted.error)?);
     if reports.iter().any(|report| report.status == Status::Waiting)
         && let Err(error) = attribute_waiting(db).await
     {
@@ -364,6 +373,7 @@ async fn reload_rows(
         skipped: 0,
         rejections: Vec::new(),
         message,
+        usage: None,
     }])
 }
 

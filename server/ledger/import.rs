@@ -125,7 +125,7 @@ async fn import_on(
     let mut passed = 0;
     for bundle in &import.deliveries {
         loaded.push(match (bundle, import.progress.cancelled_by()) {
-            (Bundle::Files(sources), Some(by)) => Outcome::Ended(cancelled(sources, None, by)),
+            (Bundle::Files(sources), Some(by)) => Outcome::Ended(Box::new(cancelled(sources, None, by))),
             (Bundle::Files(sources), None) => load_one(pool, db, originals, import, sources).await?,
             (Bundle::Refused { manifest, message }, _) => refuse(db, import, manifest, message).await?,
         });
@@ -149,7 +149,7 @@ async fn import_on(
 /// Takes back what was loaded and not yet published.
 async fn cancel(db: &mut PgConnection, outcome: Outcome, by: &str) -> sqlx::Result<Report> {
     let (delivery_id, loaded) = match outcome {
-        Outcome::Ended(report) => return Ok(report),
+        Outcome::Ended(report) => return Ok(*report),
         Outcome::Loaded { delivery_id, loaded } => (delivery_id, loaded),
     };
     let files: Vec<Source> =
@@ -173,7 +173,7 @@ fn cancelled(sources: &[Source], delivery: Option<i64>, by: &str) -> Report {
 /// What loading a delivery led to.
 pub(super) enum Outcome {
     Loaded { delivery_id: i64, loaded: Box<Loaded> },
-    Ended(Report),
+    Ended(Box<Report>),
 }
 
 async fn load_one(
@@ -186,12 +186,12 @@ async fn load_one(
     if import.decision.is_none()
         && let Some(report) = find_duplicate(db, originals, sources, import.batch_id).await?
     {
-        return Ok(Outcome::Ended(report));
+        return Ok(Outcome::Ended(Box::new(report)));
     }
     let delivery_id = delivery::begin(db, import.batch_id, import.by, import.submitted_at).await?;
     Ok(match load_under(pool, db, originals, import, (delivery_id, sources)).await? {
         Ok(loaded) => Outcome::Loaded { delivery_id, loaded },
-        Err(report) => Outcome::Ended(report),
+        Err(report) => Outcome::Ended(Box::new(report)),
     })
 }
 
@@ -257,7 +257,8 @@ async fn refuse(
     delivery::discard(db, delivery_id, Ended::Refused, message).await?;
     delivery::name_files(db, delivery_id, sources).await?;
     delivery::release(db, delivery_id).await?;
-    Ok(Outcome::Ended(Report::ended(sources, Status::Refused, Some(delivery_id), message.to_owned())))
+    let report = Report::ended(sources, Status::Refused, Some(delivery_id), message.to_owned());
+    Ok(Outcome::Ended(Box::new(report)))
 }
 
 /// The delivery that these very files made, if it is active or may become so. Hashes only where a kept original has

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::enum_words::words;
-use crate::money::{Currency, Money};
+use crate::money::{Currency, Decimal, Money};
 
 use super::group_files::Bundle;
 use super::load;
@@ -48,6 +48,20 @@ pub struct Report {
     /// The first few; all of what was loaded are in the ledger.
     pub rejections: Vec<ReportRejection>,
     pub message: Option<String>,
+    /// What a file of usage states, which is no cost; left out of what is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<UsageOfFile>,
+}
+
+/// What a file says about who used accelerators.
+#[derive(Debug, Serialize)]
+pub struct UsageOfFile {
+    pub import: i64,
+    pub jobs: u64,
+    /// Rows or series of a meter.
+    pub samples: u64,
+    /// Of its jobs, whether or not another file says the same.
+    pub accelerator_hours: Decimal,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
@@ -94,7 +108,8 @@ impl Report {
         )
     }
 
-    pub(super) fn ended(sources: &[Source], status: Status, delivery: Option<i64>, message: String) -> Self {
+    /// Files that came to nothing, and why.
+    pub fn ended(sources: &[Source], status: Status, delivery: Option<i64>, message: String) -> Self {
         Self {
             files: sources
                 .iter()
@@ -111,6 +126,7 @@ impl Report {
             skipped: 0,
             rejections: Vec::new(),
             message: Some(message),
+            usage: None,
         }
     }
 
@@ -137,6 +153,7 @@ impl Report {
             skipped: 0,
             rejections: Vec::new(),
             message: (reading.rows_read == 0).then(|| "the file has a header and no rows".to_owned()),
+            usage: None,
         };
         report.with_rows(reading)
     }

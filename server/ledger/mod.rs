@@ -77,7 +77,7 @@ pub use decision::Decision;
 pub use delivery::{Ended, discard, sweep};
 pub use group_files::{Bundle, LookIn, gather};
 pub use import::{Import, Interrupted, WhenUnsure, import};
-pub use import_report::{Report, Status};
+pub use import_report::{Report, ReportFile, ReportRejection, Status, UsageOfFile};
 pub use invoice::{NewInvoice, enter_invoice, remove_invoice};
 pub use load::hash;
 pub use loaded::Source;
@@ -85,7 +85,7 @@ pub use loss::{Limits, Measure, is_limit, limits, set_limit};
 pub use mappings::{
     SavedMapping, every_mapping, mappings, read_as, read_as_of, remove_mapping, save_mapping,
 };
-pub use original::{Originals, Sha256};
+pub use original::{Originals, Sha256, Writer as OriginalWriter};
 pub use orphans::{hold as hold_originals, release as release_originals, remove_orphans, remove_unfinished};
 pub use overlap::Overlap;
 pub use own_table::{index_keys, remove_discarded, unattached};

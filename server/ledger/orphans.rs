@@ -65,7 +65,9 @@ pub(super) async fn unlock_alone(db: &mut PgConnection) -> sqlx::Result<()> {
 
 async fn remove(db: &mut PgConnection, originals: &Originals) -> anyhow::Result<u64> {
     sqlx::query!(
-        "delete from originals o where not exists (select from delivery_files f where f.sha256 = o.sha256)"
+        "delete from originals o
+         where not exists (select from delivery_files f where f.sha256 = o.sha256)
+           and not exists (select from usage_imports u where u.sha256 = o.sha256 and u.status <> 'refused')"
     )
     .execute(&mut *db)
     .await?;

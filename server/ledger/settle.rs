@@ -98,7 +98,7 @@ pub(super) async fn settle(
     shared: &Shared,
 ) -> sqlx::Result<Report> {
     let (delivery_id, mut loaded) = match outcome {
-        Outcome::Ended(report) => return Ok(report),
+        Outcome::Ended(report) => return Ok(*report),
         Outcome::Loaded { delivery_id, loaded } => (delivery_id, loaded),
     };
     let mut sources: Vec<Source> = match bundle {

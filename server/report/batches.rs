@@ -1,5 +1,6 @@
 //! Batches: what was submitted together through the browser, how far it is, what became of each file.
 
+use crate::money::Decimal;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use sqlx::PgConnection;
@@ -49,8 +50,20 @@ pub struct Outcome {
     pub files: Vec<OutcomeFile>,
     /// The first few.
     pub rejections: Vec<OutcomeRejection>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<OutcomeUsage>,
     #[serde(flatten)]
     rest: serde_json::Map<String, serde_json::Value>,
+}
+
+/// What a file said about who used accelerators.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct OutcomeUsage {
+    pub import: i64,
+    pub jobs: i64,
+    #[serde(default)]
+    pub samples: i64,
+    pub accelerator_hours: Decimal,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -26,6 +26,7 @@ pub enum EventOf {
     Change { change: Box<Outline> },
     Delivery { delivery: i64, files: Vec<String>, is_undone: bool },
     Rates,
+    Usage,
     Quantities,
     ReportingCurrency,
 }
@@ -43,6 +44,7 @@ words! {
         RateCards = "Rate cards";
         Adjustments = "Adjustments";
         Rates = "Exchange rates";
+        Usage = "Usage";
         Quantities = "Quantities";
         ReportingCurrency = "Reporting currency";
     }
@@ -115,6 +117,7 @@ async fn found(
                 EventOf::Delivery { delivery, files: row.files, is_undone: row.status == "undone" }
             }
             (EventKind::Rates, ..) => EventOf::Rates,
+            (EventKind::Usage, ..) => EventOf::Usage,
             (EventKind::Quantities, ..) => EventOf::Quantities,
             _ => EventOf::ReportingCurrency,
         };
@@ -150,7 +153,7 @@ impl EventKind {
             Self::Prices => Some(Kind::Prices),
             Self::RateCards => Some(Kind::RateCards),
             Self::Adjustments => Some(Kind::Adjustments),
-            Self::Imports | Self::Rates | Self::Quantities | Self::ReportingCurrency => None,
+            Self::Imports | Self::Rates | Self::Usage | Self::Quantities | Self::ReportingCurrency => None,
         }
     }
 }
@@ -187,6 +190,7 @@ impl EventOf {
             Self::Change { change } => change.kind.into(),
             Self::Delivery { .. } => EventKind::Imports,
             Self::Rates => EventKind::Rates,
+            Self::Usage => EventKind::Usage,
             Self::Quantities => EventKind::Quantities,
             Self::ReportingCurrency => EventKind::ReportingCurrency,
         }

@@ -12,6 +12,7 @@ with lines as (
         case
             when l.delivery_id is not null then 'imports'
             when l.action = 'rates' then 'rates'
+            when l.action = 'usage' then 'usage'
             when exists (
                 select from quantities q where q.from_sequence = l.sequence or q.until_sequence = l.sequence
             ) then 'quantities'

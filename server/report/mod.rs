@@ -28,6 +28,7 @@ mod every_charge;
 mod experiment;
 mod experiment_merges;
 mod experiments;
+mod gpu_jobs;
 mod hourly;
 mod hourly_ways;
 mod import_changes;
@@ -101,6 +102,7 @@ pub use experiment::{
 };
 pub use experiment_merges::{Merge, Merged, merges};
 pub use experiments::{ExperimentLine, Experiments, experiments};
+pub use gpu_jobs::{CostLines, GpuJob, GpuJobDay, GpuJobReport, GpuJobs, HourLines, UnmatchedNode};
 pub use hourly::{Hourly, HourlyError};
 pub use hourly_ways::{HourlyWay, Instance, Ways};
 pub use import_changes::{Change, ChangeTotal, ChangedKey, ChangedOwner, Changes, ChangesBy, changes};

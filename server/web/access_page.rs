@@ -59,6 +59,14 @@ const AREAS: &[Area] = &[
         lead: "yes",
     },
     Area {
+        what: "Jobs: who held which GPUs, and what that cost",
+        below: &["/jobs"],
+        writes: None,
+        lead: "yes",
+    },
+    Area { what: "Usage: what schedulers say, and undo", below: &["/usage"], writes: None, lead: "yes" },
+    Area { what: "Usage: match nodes to machines", below: &["/usage/nodes"], writes: None, lead: "yes" },
+    Area {
         what: "Imports: upload, preview, decide, undo; rejected rows and original files",
         below: &["/imports"],
         writes: None,

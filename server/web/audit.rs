@@ -161,6 +161,7 @@ impl Line {
             ("rate-card-change", _) => Some(format!("/rate-cards/changes/{id}")),
             ("invoices", _) => Some(format!("/invoices/{id}")),
             ("mapping", _) => Some(format!("/mappings/{id}")),
+            ("usage", _) => Some(format!("/usage/imports/{id}")),
             ("catalog", _) => Some(format!("/catalog/additions/{id}")),
             (_, "adjustments") => Some(paths::Adjustments.to_string()),
             (_, "import limits") => Some(paths::ImportLimits.to_string()),
@@ -168,6 +169,7 @@ impl Line {
             (_, "import review") => Some(paths::ImportReview.to_string()),
             (_, "archiving" | "upload limits") => Some(paths::Storage.to_string()),
             (_, "exchange rates" | "reporting currency") => Some(paths::Rates.to_string()),
+            (_, "node of usage") => Some(paths::Usage.to_string()),
             (_, "quantities") => Some(paths::Quantities.to_string()),
             _ => None,
         }

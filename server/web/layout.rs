@@ -7,12 +7,13 @@ use crate::accounts::Person;
 use crate::changes::Kind;
 
 /// The main ways through the site. A page for everyone to find is one line here.
-fn ways() -> [(&'static str, String, Access); 12] {
+fn ways() -> [(&'static str, String, Access); 13] {
     [
         ("Overview", paths::Overview.to_string(), Access::SignedIn),
         ("Spend", paths::AnyPeriod.to_string(), Access::SignedIn),
         ("Teams", paths::Teams.to_string(), Access::SignedIn),
         ("Experiments", paths::AnyExperiments.to_string(), Access::SignedIn),
+        ("Jobs", paths::AnyJobs.to_string(), Access::Finance),
         ("Budgets", paths::Budgets.to_string(), Access::SignedIn),
         ("Allocation", paths::Rules.to_string(), Access::Finance),
         ("Clusters", paths::Clusters.to_string(), Access::Finance),
@@ -92,7 +93,7 @@ impl Layout {
                 &["/unallocated", "/shared-costs", "/organization", "/labels", "/quantities", "/changes"]
             }
             "/clusters" => &["/asset-register"],
-            "/imports" => &["/adjustments", "/catalog", "/mappings", "/rate-cards"],
+            "/imports" => &["/adjustments", "/catalog", "/mappings", "/rate-cards", "/usage"],
             "/scenarios" => &["/prices"],
             "/people" => &["/audit"],
             _ => &[],

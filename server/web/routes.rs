@@ -3,8 +3,8 @@
 use super::route_builder::{Access, Routes};
 use super::{
     access_page, account, adjustments, allocation, assets, audit, budgets, catalog, changes, charges,
-    clusters, experiments, glossary, health, imports, invoices, mappings, metrics, overview, password,
-    people, prices, rate_cards, rates, scenarios, setup, sign_in, spend, storage, teams, token_costs,
+    clusters, experiments, glossary, health, imports, invoices, jobs, mappings, metrics, overview, password,
+    people, prices, rate_cards, rates, scenarios, setup, sign_in, spend, storage, teams, token_costs, usage,
     variance,
 };
 
@@ -73,6 +73,13 @@ pub fn routes() -> Routes {
         .post(Admin, imports::review::save)
         .get(Finance, imports::limits::show)
         .post(Admin, imports::limits::save)
+        .get(Finance, jobs::latest)
+        .kept(Finance, jobs::show)
+        .kept(Finance, jobs::job::show)
+        .figures(Finance, usage::index)
+        .figures(Finance, usage::import::show)
+        .post(Finance, usage::import::undo)
+        .post(Admin, usage::match_to)
         .figures(Finance, mappings::index)
         .upload(Finance, mappings::send)
         .post(Finance, mappings::save_text)

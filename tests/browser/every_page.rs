@@ -59,6 +59,11 @@ const PAGES: &[(&str, &str)] = &[
     ("/imports/limits", "/imports/limits"),
     ("/imports/review", "/imports/review"),
     ("/prices/tokens", "/prices/tokens"),
+    ("/jobs/{period}", "/jobs/2026-09"),
+    ("/jobs/{period}", "/jobs/2026-09?by=user&account=ml"),
+    ("/jobs/job/{job}", "/jobs/job/1"),
+    ("/usage", "/usage"),
+    ("/usage/imports/{import}", "/usage/imports/1"),
     ("/mappings", "/mappings"),
     ("/mappings/{mapping}", "/mappings/reseller"),
     ("/catalog", "/catalog"),
@@ -143,6 +148,7 @@ const NO_PAGES: &[&str] = &[
     "/teams",
     "/teams/{team}",
     "/experiments",
+    "/jobs",
     "/imports/{delivery}/files/{file}/rejected",
     "/mappings/files/{sample}",
     "/mappings/{mapping}/text",
@@ -263,7 +269,14 @@ fn load_bills(site: &Site) {
     let broken = month.text().lines().nth(1).unwrap().replace("120.25", "a lot");
     let month = month.line(&broken);
     site.import(&[site.file("months.csv", month)]);
+    site.import(&[site.file("sacct.txt", JOBS)]);
 }
+
+/// A job on a machine of the bills, one on a node that none of them knows, and one that ends before it starts.
+const JOBS: &str = "JobID|JobIDRaw|Cluster|User|Account|Partition|State|Submit|Start|End|ElapsedRaw|AllocTRES|AdminComment|NodeList|JobName\n\
+    7|7|hpc|ann|ml|gpu|COMPLETED|2026-09-05T09:00:00|2026-09-05T10:00:00|2026-09-05T11:00:00|3600|gres/gpu:h100=4,gres/gpu=4||node-s1|train\n\
+    8|8|hpc|ben|cv|gpu|FAILED|2026-09-05T09:00:00|2026-09-05T10:30:00|2026-09-05T11:00:00|1800|gres/gpu=4||gpu-7|eval\n\
+    9|9|hpc|ben|cv|gpu|FAILED|2026-09-05T09:00:00|2026-09-05T10:30:00|2026-09-05T10:00:00|1800|gres/gpu=4||gpu-7|eval\n";
 
 /// Teams, one inside another, a pool, two rules, a budget and a quantity.
 async fn allocate(site: &Site) {

@@ -56,6 +56,9 @@ const VALUES: &[(&str, &str)] = &[
     ("email", "'ada@example.org'"),
     ("resource_id", "null"),
     ("daily_resources.resource_id", "'i-1'"),
+    ("node_matches.resource_id", "'i-1'"),
+    ("usage_imports.status", "'undone'"),
+    ("usage_sources.kind", "'slurm'"),
     ("usage_without_cost.quantity", "0"),
     ("usage_without_cost.priced_quantity", "0"),
 ];
@@ -95,7 +98,7 @@ fn value(table: &str, column: &str, kind: &str) -> String {
         "timestamp with time zone" => "'2026-10-01T00:00:00Z'",
         "uuid" => "'00000000-0000-0000-0000-000000000001'",
         "bytea" => "decode(repeat('ab', 32), 'hex')",
-        "jsonb" | "text[]" | "date[]" | "bigint[]" => "'{}'",
+        "jsonb" | "text[]" | "date[]" | "bigint[]" | "integer[]" => "'{}'",
         other => panic!("{own}: what does a {other} hold?"),
     };
     value.to_owned()

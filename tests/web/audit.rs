@@ -45,6 +45,8 @@ enum Use {
     Prices,
     /// A file of rates.
     RateCard,
+    /// With these fields, once jobs of a scheduler were imported.
+    Sacct(&'static [(&'static str, &'static str)]),
     /// Publishes what was to be reviewed.
     Review,
     /// Used by the test itself, which has the link.
@@ -85,6 +87,8 @@ const WRITING: &[(&str, &str, Use)] = &[
         Use::Form("/imports/review", &[("provider", ""), ("review", "always")]),
     ),
     ("/imports/{delivery}/publish", "/imports/5/publish", Use::Review),
+    ("/usage/nodes/{node}", "/usage/nodes/2", Use::Sacct(&[("machine", "node-s1")])),
+    ("/usage/imports/{import}/undo", "/usage/imports/1/undo", Use::Form("/usage/imports/1", &[])),
     ("/mappings/files", "", Use::Nothing("keeps a file for a day, until it is mapped or gone")),
     ("/mappings/files/{sample}", "", Use::Sample),
     ("/mappings/text", "/mappings/text", Use::Form("/mappings", &[("text", MAPPING)])),
@@ -625,6 +629,11 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
                 let file = "accelerator,supplier,tier,price\nnvidia-a10,Vultr,on-demand,0.9\n";
                 super::prices::load(&mut ada, "", file).await
             }
+            Use::Sacct(fields) => {
+                ada.upload(&[("sacct.txt", super::usage::SACCT.as_bytes())]).await;
+                ada.run_jobs().await;
+                ada.submit("/usage", address, fields).await
+            }
             Use::Review => {
                 let file = Focus::new().hour("reviewed", "s1", "2026-10-05T10", "1", "vision");
                 super::reviews::send_for_review(&mut ada, "reviewed.csv", file).await;
@@ -669,7 +678,8 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
     let lines = lines(&ada).await;
     let mut verbs: Vec<_> = lines.iter().map(|(verb, ..)| verb.as_str()).collect();
     assert!(lines.iter().all(|(verb, actor, address)| {
-        let is_of_a_job = matches!(verb.as_str(), "delivery.published" | "adjustments.computed");
+        let is_of_a_job =
+            matches!(verb.as_str(), "delivery.published" | "adjustments.computed" | "usage.imported");
         let is_of_this_test = matches!(actor.as_str(), "command line (test)" | "ada@example.com");
         is_of_a_job || is_of_this_test || address == "192.0.2.7"
     }));
@@ -753,6 +763,9 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
             "storage.upload_limits_set",
             "token.made",
             "token.revoked",
+            "usage.imported",
+            "usage.node_matched",
+            "usage.undone",
         ]
     );
     // Every link leads to what it names.

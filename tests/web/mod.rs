@@ -44,3 +44,4 @@ mod token_costs;
 mod tokens;
 mod unallocated;
 mod uploads;
+mod usage;

@@ -39,6 +39,8 @@ const FOR_SCRIPTS: &[&str] = &[
     "/imports/{delivery}/files/{file}/rejected",
     "/imports/{delivery}/rejections",
     "/invoices/{period}",
+    "/jobs/job/{job}",
+    "/jobs/{period}",
     "/labels/{label}",
     "/mappings",
     "/mappings/{mapping}",
@@ -70,6 +72,8 @@ const FOR_SCRIPTS: &[&str] = &[
     "/teams/{team}/{period}/statement",
     "/tokens/{period}",
     "/unallocated/{period}",
+    "/usage",
+    "/usage/imports/{import}",
     "/variance/{period}",
 ];
 

@@ -203,6 +203,7 @@ impl Cause {
             EventOf::Delivery { .. } => of_all("a bill"),
             EventOf::Change { .. } => of_all("the allocation"),
             EventOf::Rates => of_all("exchange rates"),
+            EventOf::Usage => of_all("usage"),
             EventOf::Quantities => of_all("quantities"),
             EventOf::ReportingCurrency => of_all("the reporting currency"),
         }

@@ -167,6 +167,7 @@ impl EventOf {
             }
             Self::Rates => ("Exchange rates".to_owned(), paths::Rates.to_string()),
             Self::ReportingCurrency => ("The reporting currency".to_owned(), paths::Rates.to_string()),
+            Self::Usage => ("Usage".to_owned(), paths::Usage.to_string()),
             Self::Quantities => ("Quantities".to_owned(), paths::Quantities.to_string()),
         }
     }
@@ -181,6 +182,7 @@ impl EventOf {
             EventKind::RateCards => "rate-cards",
             EventKind::Adjustments => "adjustments",
             EventKind::Rates => "rates",
+            EventKind::Usage => "usage",
             EventKind::Quantities => "quantities",
             EventKind::ReportingCurrency => "reporting-currency",
         }

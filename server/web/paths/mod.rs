@@ -42,6 +42,7 @@ mod rate_cards;
 mod scenarios;
 mod spend;
 mod teams;
+mod usage;
 
 pub use adjustments::*;
 pub use allocation::*;
@@ -56,6 +57,7 @@ pub use rate_cards::*;
 pub use scenarios::*;
 pub use spend::*;
 pub use teams::*;
+pub use usage::*;
 
 paths! {
     "/" => Home;

@@ -1,0 +1,275 @@
+//! What meters say of an accelerator: that it was there, how busy it was, and who held it, hour by hour. Pure.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, NaiveDate, NaiveTime};
+
+use super::hours::{ByHour, HOURS};
+use super::job::FULLY_USED;
+
+/// A sample says nothing of the time that is longer past than this: so long does Prometheus look back, too.
+pub const LONGEST_GAP_MS: i64 = 300_000;
+/// What a single sample stands for, of which nobody knows when the next one would have come.
+pub const ALONE_MS: i64 = 60_000;
+
+/// An accelerator, or a slice of one, as a meter names it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Device {
+    /// Empty where the meter does not say.
+    pub cluster: String,
+    /// The name of its machine; of an accelerator whose machine is not named its own.
+    pub node: String,
+    /// What tells it from the others of its machine: UUID, else index.
+    pub id: String,
+    /// MIG profile of a slice: `3g.40gb`.
+    pub profile: String,
+    /// Of the slice.
+    pub slice: String,
+    pub model: String,
+}
+
+/// Who held it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Holder {
+    pub namespace: String,
+    /// The pod, or the number of a job of Slurm.
+    pub name: String,
+    pub container: String,
+    /// It is the number of a job of Slurm: who that was is known elsewhere.
+    pub is_slurm_job: bool,
+}
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Activity {
+    /// DCGM's GPU_UTIL, and utilization.gpu of nvidia-smi: whether any kernel ran.
+    Utilization,
+    /// GR_ENGINE_ACTIVE: how much of the engine worked. The only one that slices have.
+    Engine,
+    Tensor,
+}
+
+/// A device on a day, in milliseconds by the hour. A slice counts as one of itself: what it is of the whole is for whoever adds up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MeteredDay {
+    /// It was seen.
+    pub present: ByHour,
+    /// By [`Activity`]: of how much it was measured, and how much of that it was active.
+    pub activity: [(ByHour, ByHour); 3],
+    /// MiB times seconds, and the seconds that they are of.
+    pub memory: (i64, i64),
+    /// Joules.
+    pub energy: i64,
+}
+
+impl Default for MeteredDay {
+    fn default() -> Self {
+        Self { present: [0; HOURS], activity: [([0; HOURS], [0; HOURS]); 3], memory: (0, 0), energy: 0 }
+    }
+}
+
+/// What a meter says of a device while somebody held it, or nobody.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Metered {
+    pub device: Device,
+    pub holder: Option<Holder>,
+    pub days: BTreeMap<NaiveDate, MeteredDay>,
+}
+
+impl Metered {
+    /// It was there from a time until another; `activity`: and so busy, in hundredths of a percent, where that was measured.
+    pub fn span(&mut self, from: i64, until: i64, activity: Option<(Activity, u32)>) {
+        self.several(from, until, 1.0, activity);
+    }
+
+    /// As [`Self::span`], of so many accelerators at once.
+    #[expect(clippy::cast_possible_truncation, reason = "a node has at most 512 accelerators")]
+    pub fn several(&mut self, from: i64, until: i64, accelerators: f64, activity: Option<(Activity, u32)>) {
+        for (day, hour, milliseconds) in hours_between(from, until) {
+            let held = (f64::from(milliseconds) * accelerators.clamp(0.0, 512.0)).round() as i32;
+            let of_day = self.days.entry(day).or_default();
+            of_day.present[hour] += held;
+            if let Some((kind, part)) = activity {
+                let (measured, active) = &mut of_day.activity[kind as usize];
+                measured[hour] += held;
+                let busy = i64::from(held) * i64::from(part.min(FULLY_USED)) / i64::from(FULLY_USED);
+                active[hour] += i32::try_from(busy).unwrap_or(held);
+            }
+        }
+    }
+
+    /// From the first hour in which it was seen to the end of the last, in milliseconds since 1970.
+    pub fn seen(&self) -> Option<(i64, i64)> {
+        let hours = self.days.iter().flat_map(|(day, of_day)| {
+            let hours = (0_i64..).zip(&of_day.present).filter(|(_, present)| **present > 0);
+            hours.map(|(hour, _)| midnight(*day) + hour * 3_600_000)
+        });
+        let hours: Vec<i64> = hours.collect();
+        Some((*hours.first()?, hours.last()? + 3_600_000))
+    }
+
+    pub fn memory(&mut self, from: i64, until: i64, mebibytes: i64) {
+        for (day, _, milliseconds) in hours_between(from, until) {
+            let (sum, seconds) = &mut self.days.entry(day).or_default().memory;
+            *sum += mebibytes.saturating_mul(i64::from(milliseconds)) / 1000;
+            *seconds += i64::from(milliseconds) / 1000;
+        }
+    }
+
+    /// Energy between two times, spread evenly.
+    pub fn energy(&mut self, from: i64, until: i64, joules: i64) {
+        let whole = (until - from).max(1);
+        for (day, _, milliseconds) in hours_between(from, until) {
+            self.days.entry(day).or_default().energy +=
+                joules.saturating_mul(i64::from(milliseconds)) / whole;
+        }
+    }
+
+    /// With what another series says of the same device and holder: it was there as long as the one that saw it longest says.
+    pub fn merge(&mut self, other: Self) {
+        for (day, of_other) in other.days {
+            let of_day = self.days.entry(day).or_default();
+            for hour in 0..HOURS {
+                of_day.present[hour] = of_day.present[hour].max(of_other.present[hour]);
+            }
+            for (mine, others) in of_day.activity.iter_mut().zip(&of_other.activity) {
+                for hour in 0..HOURS {
+                    // The same measured twice, as under its old and its new name, is measured once.
+                    if others.0[hour] > mine.0[hour] {
+                        (mine.0[hour], mine.1[hour]) = (others.0[hour], others.1[hour]);
+                    }
+                }
+            }
+            if of_other.memory.1 > of_day.memory.1 {
+                of_day.memory = of_other.memory;
+            }
+            of_day.energy = of_day.energy.max(of_other.energy);
+        }
+    }
+}
+
+impl MeteredDay {
+    /// How busy it was in an hour: by its engine where that was measured as long, else by its utilization. Measured, and active.
+    pub fn busy(&self, hour: usize) -> (i32, i32) {
+        let of =
+            |kind: Activity| (self.activity[kind as usize].0[hour], self.activity[kind as usize].1[hour]);
+        let (engine, utilization) = (of(Activity::Engine), of(Activity::Utilization));
+        if engine.0 > 0 && engine.0 >= utilization.0 { engine } else { utilization }
+    }
+}
+
+/// Milliseconds since 1970, cut into hours of days.
+fn hours_between(from: i64, until: i64) -> Vec<(NaiveDate, usize, i32)> {
+    const HOUR: i64 = 3_600_000;
+    let mut parts = Vec::new();
+    let mut at = from;
+    while at < until {
+        let end = (at.div_euclid(HOUR) + 1) * HOUR;
+        let part = end.min(until) - at;
+        let hour = at.div_euclid(HOUR).rem_euclid(HOURS as i64);
+        if let (Some(day), Ok(hour), Ok(part)) = (day_of(at), usize::try_from(hour), i32::try_from(part)) {
+            parts.push((day, hour, part));
+        }
+        at = end;
+    }
+    parts
+}
+
+fn day_of(milliseconds: i64) -> Option<NaiveDate> {
+    DateTime::from_timestamp_millis(milliseconds).map(|at| at.date_naive())
+}
+
+/// When a day begins, in milliseconds.
+pub fn midnight(day: NaiveDate) -> i64 {
+    day.and_time(NaiveTime::MIN).and_utc().timestamp_millis()
+}
+
+/// Until when each of these samples stands: until the next, but for no longer than twice the usual time between two of them and
+/// than [`LONGEST_GAP_MS`]. The last stands for the usual time.
+pub fn until(times: &[i64]) -> Vec<i64> {
+    let mut steps: Vec<i64> =
+        times.windows(2).map(|pair| pair[1] - pair[0]).filter(|step| *step > 0).collect();
+    steps.sort_unstable();
+    let usual = steps.get(steps.len().saturating_sub(1) / 2).copied().unwrap_or(ALONE_MS).min(LONGEST_GAP_MS);
+    let longest = (2 * usual).min(LONGEST_GAP_MS);
+    let ends = times.iter().enumerate().map(|(place, at)| match times.get(place + 1) {
+        Some(next) if next - at <= longest => *next,
+        _ => at + usual,
+    });
+    ends.collect()
+}
+
+/// What a slice is of its accelerator: the larger of its parts of computing and of memory, in ten-thousandths. `None` of a profile
+/// that is none. Profiles are `<sevenths>g.<memory>gb` (<https://docs.nvidia.com/datacenter/tesla/mig-user-guide/>); with `me`, the
+/// same with media extensions.
+pub fn share_of(profile: &str, memory_gb: Option<u32>) -> Option<u32> {
+    let (compute, memory) = profile.trim().split_once("g.")?;
+    let compute: u32 = compute.rsplit('.').next()?.parse().ok().filter(|it| (1..=7).contains(it))?;
+    let memory: u32 = memory.split("gb").next()?.parse().ok()?;
+    let of_compute = FULLY_USED * compute / 7;
+    // Without the size of the whole: what the profiles of the large accelerators have of it, by eighths.
+    let of_memory = match memory_gb {
+        Some(whole) if whole > 0 => eighths(memory, whole) * FULLY_USED / 8,
+        _ => [0, 1, 2, 4, 4, 8, 8, 8][compute as usize] * FULLY_USED / 8,
+    };
+    Some(of_compute.max(of_memory).min(FULLY_USED))
+}
+
+/// Memory comes in eighths, whose names are rounded: 10 of 80 GB, 18 of 141, 23 of 180.
+fn eighths(memory: u32, whole: u32) -> u32 {
+    (memory * 8).div_ceil(whole).clamp(1, 8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_stands_until_the_next_but_not_over_a_gap() {
+        assert_eq!(until(&[0, 60_000, 120_000, 900_000]), [60_000, 120_000, 180_000, 960_000]);
+        assert_eq!(until(&[0, 60_000, 180_000]), [60_000, 180_000, 240_000], "one that was missed is no gap");
+        assert_eq!(until(&[5]), [60_005]);
+        assert_eq!(until(&[0, 3_600_000]), [300_000, 3_900_000]);
+        assert!(until(&[]).is_empty());
+    }
+
+    #[test]
+    fn spans_are_divided_at_hours_and_days() {
+        let mut metered = Metered::default();
+        let at = midnight("2026-10-31".parse().unwrap()) + 23 * 3_600_000 + 1_800_000;
+        metered.span(at, at + 3_600_000, Some((Activity::Utilization, 2500)));
+        let days: Vec<_> = metered.days.values().collect();
+        assert_eq!((days[0].present[23], days[1].present[0]), (1_800_000, 1_800_000));
+        assert_eq!(days[1].busy(0), (1_800_000, 450_000));
+    }
+
+    #[test]
+    fn the_engine_wins_where_it_was_measured() {
+        let mut metered = Metered::default();
+        metered.span(0, 1000, Some((Activity::Utilization, FULLY_USED)));
+        let mut other = Metered::default();
+        other.span(0, 1000, Some((Activity::Engine, 4000)));
+        metered.merge(other);
+        let day = metered.days.values().next().unwrap();
+        assert_eq!((day.present[0], day.busy(0)), (1000, (1000, 400)));
+    }
+
+    #[test]
+    fn slices_have_their_dominant_share() {
+        for (profile, memory, expected) in [
+            ("1g.10gb", Some(80), 1428),
+            ("1g.20gb", Some(80), 2500),
+            ("2g.20gb", Some(80), 2857),
+            ("3g.40gb", Some(80), 5000),
+            ("4g.40gb", Some(80), 5714),
+            ("7g.80gb", Some(80), 10_000),
+            ("1g.18gb", Some(141), 2500),
+            ("3g.40gb", None, 5000),
+            ("1g.5gb", None, 1428),
+        ] {
+            assert_eq!(share_of(profile, memory), Some(expected), "{profile}");
+        }
+        assert_eq!(share_of("9g.40gb", None), None);
+        assert_eq!(share_of("none", None), None);
+    }
+}

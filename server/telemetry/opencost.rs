@@ -1,0 +1,234 @@
+//! Allocations of OpenCost and Kubecost: the answer of `/allocation` as JSON, and the daily export as CSV
+//! (<https://opencost.io/docs/integrations/api>). They say who held which part of a node; their amounts are estimates at list prices, and
+//! bills have those: none is read.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+
+use chrono::{DateTime, NaiveDate};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::job::FULLY_USED;
+use super::metered::{Activity, Device, Holder, Metered, midnight};
+use super::reading::{Item, Skip, unreadable};
+use super::walk_json::walk;
+use crate::billing::{Refusal, Rejection};
+
+const EXPECTED: &str = "the answer of OpenCost's /allocation by pod, or its export as CSV";
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Allocation {
+    name: String,
+    properties: Option<Properties>,
+    start: String,
+    end: String,
+    gpu_hours: f64,
+    /// 0 to 1 over all of a container's accelerators.
+    gpu_usage_average: Option<f64>,
+    #[serde(rename = "gpuAllocation")]
+    gpu: Option<Gpu>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Gpu {
+    #[serde(rename = "gpuDevice")]
+    device: Option<String>,
+    #[serde(rename = "gpuModel")]
+    model: Option<String>,
+    #[serde(rename = "gpuUsageAverage")]
+    usage_average: Option<f64>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Properties {
+    cluster: Option<String>,
+    node: Option<String>,
+    namespace: Option<String>,
+    pod: Option<String>,
+    container: Option<String>,
+    #[serde(rename = "providerID")]
+    provider_id: Option<String>,
+}
+
+/// Whether JSON begins as an answer of `/allocation` does.
+pub fn is_json(start: &str) -> bool {
+    let has = |name: &str| start.contains(&format!("\"{name}\""));
+    has("data") && has("gpuHours") && has("window") && has("cpuCoreHours")
+}
+
+/// Whether a text begins as the export does.
+pub fn is_csv(start: &str) -> bool {
+    let first = start.lines().next().unwrap_or_default();
+    first.starts_with("Date,Namespace,") && first.contains(",GPUs,")
+}
+
+/// Reads an answer to its end.
+///
+/// # Errors
+/// A [`Refusal`] where it is none, or cannot be read.
+pub fn read_json(input: impl Read, each: &mut dyn FnMut(Item)) -> Result<(), Refusal> {
+    let mut row = 0;
+    let mut allocation = |value: Value| {
+        row += 1;
+        let made = Allocation::deserialize(value).map_err(|error| error.to_string());
+        match made.and_then(|it| metered(&it)) {
+            Ok(Some(metered)) => {
+                each(Item::Sample);
+                each(Item::Metered(Box::new(metered)));
+            }
+            Ok(None) => each(Item::Skipped(Skip::WithoutAccelerators)),
+            Err(found) => each(rejected(row, "", &found, "an allocation with its start, end and gpuHours")),
+        }
+    };
+    let met = walk(input, &["data", "*", "*"], &["message", "status"], &mut allocation).map_err(|error| {
+        if error.is_io() {
+            return unreadable(&error.into());
+        }
+        Refusal::new(
+            format!("JSON that breaks off or is damaged at line {}: {error}", error.line()),
+            EXPECTED,
+        )
+    })?;
+    if met.is_there { Ok(()) } else { Err(Refusal::new("JSON without sets of allocations", EXPECTED)) }
+}
+
+fn metered(it: &Allocation) -> Result<Option<Metered>, String> {
+    // What nobody holds, and what no pod can be found for.
+    let is_rest = matches!(it.name.as_str(), "__idle__" | "__unmounted__" | "__unallocated__");
+    if it.gpu_hours <= 0.0 || is_rest {
+        return Ok(None);
+    }
+    let time = |text: &str| DateTime::parse_from_rfc3339(text).map(|at| at.timestamp_millis());
+    let (Ok(begins), Ok(ends)) = (time(&it.start), time(&it.end)) else {
+        return Err(format!("{} from {:?} to {:?}", it.name, it.start, it.end));
+    };
+    if ends - begins < 1000 {
+        return Err(format!("{} that ends at {} before it starts", it.name, it.end));
+    }
+    let none = Properties::default();
+    let properties = it.properties.as_ref().unwrap_or(&none);
+    let text = |of: &Option<String>| of.clone().unwrap_or_default();
+    let gpu = it.gpu.as_ref();
+    let device = Device {
+        cluster: text(&properties.cluster),
+        node: [&properties.provider_id, &properties.node]
+            .into_iter()
+            .flatten()
+            .find(|it| !it.is_empty())
+            .cloned()
+            .unwrap_or_default(),
+        id: gpu.and_then(|it| it.device.clone()).unwrap_or_default(),
+        model: gpu.and_then(|it| it.model.clone()).unwrap_or_default(),
+        ..Device::default()
+    };
+    let holder = Holder {
+        namespace: text(&properties.namespace),
+        name: properties.pod.clone().unwrap_or_else(|| it.name.clone()),
+        container: text(&properties.container),
+        is_slurm_job: false,
+    };
+    let usage = it.gpu_usage_average.or_else(|| gpu.and_then(|it| it.usage_average));
+    let part = usage
+        .filter(|usage| (0.0..=1.0).contains(usage))
+        .map(|usage| (Activity::Utilization, hundredths(usage)));
+    let mut metered = Metered { device, holder: Some(holder), ..Metered::default() };
+    // So many accelerators for the whole of it.
+    let seconds =
+        u32::try_from((ends - begins) / 1000).map_err(|_| format!("{} that lasts for centuries", it.name))?;
+    let accelerators = it.gpu_hours * 3600.0 / f64::from(seconds);
+    if accelerators > 512.0 {
+        return Err(format!("{} with {} GPU-hours in {seconds} seconds", it.name, it.gpu_hours));
+    }
+    metered.several(begins, ends, accelerators, part);
+    Ok(Some(metered))
+}
+
+/// Reads an export to its end. It says how many accelerators a container had on average of a day, and on which node nowhere.
+///
+/// # Errors
+/// A [`Refusal`] where it is none, or cannot be read.
+pub fn read_csv(input: impl Read, each: &mut dyn FnMut(Item)) -> Result<(), Refusal> {
+    let mut rows = csv::ReaderBuilder::new().flexible(true).from_reader(input);
+    let refused = |error: &csv::Error| Refusal::new(format!("a file that is damaged: {error}"), EXPECTED);
+    let header = rows.headers().map_err(|error| refused(&error))?.clone();
+    let at: BTreeMap<&str, usize> = header.iter().enumerate().map(|(place, name)| (name, place)).collect();
+    for (row, record) in (1..).zip(rows.records()) {
+        let record = match record {
+            Ok(record) => record,
+            Err(error) if error.is_io_error() => return Err(refused(&error)),
+            Err(error) => {
+                each(rejected(row, "", &error.to_string(), "a row of CSV in UTF-8"));
+                continue;
+            }
+        };
+        let cell = |name: &str| at.get(name).and_then(|place| record.get(*place)).unwrap_or_default().trim();
+        let Ok(day) = cell("Date").parse::<NaiveDate>() else {
+            each(rejected(row, "Date", cell("Date"), "a day such as 2026-09-30"));
+            continue;
+        };
+        let gpus = cell("GPUs").parse::<f64>().ok().filter(|gpus| (0.0..=512.0).contains(gpus));
+        let Some(gpus) = gpus else {
+            each(rejected(row, "GPUs", cell("GPUs"), "a number of GPUs, at most 512"));
+            continue;
+        };
+        if gpus <= 0.0 {
+            each(Item::Skipped(Skip::WithoutAccelerators));
+            continue;
+        }
+        let holder = Holder {
+            namespace: cell("Namespace").to_owned(),
+            name: cell("Pod").to_owned(),
+            container: cell("Container").to_owned(),
+            is_slurm_job: false,
+        };
+        let mut metered = Metered { holder: Some(holder), ..Metered::default() };
+        metered.several(midnight(day), midnight(day) + 24 * 3_600_000, gpus, None);
+        each(Item::Sample);
+        each(Item::Metered(Box::new(metered)));
+    }
+    Ok(())
+}
+
+fn rejected(row: u64, column: &str, found: &str, expected: &str) -> Item {
+    Item::Rejected(Rejection {
+        row,
+        column: column.to_owned(),
+        found: found.to_owned(),
+        expected: expected.to_owned(),
+        is_repeated: false,
+    })
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is clamped before")]
+fn hundredths(part: f64) -> u32 {
+    (part * f64::from(FULLY_USED)).round().clamp(0.0, f64::from(FULLY_USED)) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fully_busy_pod_of_eight_is_fully_busy() {
+        let json = r#"{"code":200,"data":[{"a":{"name":"a","properties":{"node":"n1","namespace":"llm","pod":"t-0"},
+            "start":"2026-09-01T00:00:00Z","end":"2026-09-01T02:00:00Z","gpuHours":16,"gpuCost":99,
+            "gpuAllocation":{"gpuModel":"H100","isGPUShared":false,"gpuUsageAverage":1.0,"gpuRequestAverage":8}},
+            "__idle__":{"name":"__idle__","start":"2026-09-01T00:00:00Z","end":"2026-09-01T02:00:00Z","gpuHours":5}},null]}"#;
+        let mut items = Vec::new();
+        read_json(json.as_bytes(), &mut |item| items.push(item)).unwrap();
+        let metered = items.iter().find_map(|item| match item {
+            Item::Metered(metered) => Some(&**metered),
+            _ => None,
+        });
+        let day = metered.unwrap().days.values().next().unwrap();
+        assert_eq!(
+            (day.present[0], day.present[1], day.busy(0)),
+            (28_800_000, 28_800_000, (28_800_000, 28_800_000))
+        );
+        assert_eq!(items.iter().filter(|it| matches!(it, Item::Skipped(_))).count(), 1);
+    }
+}

@@ -1,0 +1,339 @@
+//! Answers of Prometheus' HTTP API as files: `query_range` and `query` of DCGM's series
+//! (<https://prometheus.io/docs/prometheus/latest/querying/api/>, <https://github.com/NVIDIA/dcgm-exporter>).
+//!
+//! Exporters before 4.9 and since name and measure differently; both are read. A value that means "not available" is no value: the
+//! accelerator was there, and nobody knows how busy it was.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::job::FULLY_USED;
+use super::metered::{Activity, Device, Holder, Metered, until};
+use super::reading::{Item, Skip, unreadable};
+use super::walk_json::walk;
+use crate::billing::{Refusal, Rejection};
+
+const EXPECTED: &str = "an answer of Prometheus to query_range or query, with series of the DCGM exporter";
+/// No series has more points: Prometheus answers 11,000.
+const MOST_POINTS: usize = 1_000_000;
+
+/// Values by which DCGM says that it has none.
+const BLANK: [&str; 4] = ["9223372036854775794", "9223372036854775792", "4294967295", "4294967294"];
+
+/// What a metric measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Metric {
+    /// 0 to 100.
+    Percent(Activity),
+    /// 0 to 1.
+    Ratio(Activity),
+    /// Percent in 4.6 of the exporter and 0 to 1 since: the largest value of the series decides.
+    Either(Activity),
+    /// MiB, or bytes.
+    Memory {
+        is_bytes: bool,
+    },
+    Watts,
+    /// Counters: millijoules, or joules.
+    Energy {
+        is_millijoules: bool,
+    },
+}
+
+fn metric(name: &str) -> Option<Metric> {
+    use Activity::{Engine, Tensor, Utilization};
+    Some(match name {
+        "DCGM_FI_DEV_GPU_UTIL" => Metric::Percent(Utilization),
+        "DCGM_FI_DEV_GPU_UTIL_RATIO" => Metric::Either(Utilization),
+        "DCGM_FI_PROF_GR_ENGINE_ACTIVE" | "DCGM_FI_PROF_GR_ENGINE_UTIL_RATIO" => Metric::Ratio(Engine),
+        "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE" | "DCGM_FI_PROF_TENSOR_UTIL_RATIO" => Metric::Ratio(Tensor),
+        "DCGM_FI_DEV_FB_USED" => Metric::Memory { is_bytes: false },
+        "DCGM_FI_DEV_FB_USED_BYTES" => Metric::Memory { is_bytes: true },
+        "DCGM_FI_DEV_POWER_USAGE" | "DCGM_FI_DEV_BOARD_POWER_WATTS" => Metric::Watts,
+        "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION" => Metric::Energy { is_millijoules: true },
+        "DCGM_FI_DEV_GPU_ENERGY_JOULES_TOTAL" => Metric::Energy { is_millijoules: false },
+        _ => return None,
+    })
+}
+
+/// A series as the API answers it.
+#[derive(Deserialize)]
+struct Series {
+    metric: BTreeMap<String, String>,
+    #[serde(default)]
+    values: Vec<(serde_json::Number, String)>,
+    value: Option<(serde_json::Number, String)>,
+}
+
+/// Reads an answer to its end, one series at a time.
+///
+/// # Errors
+/// A [`Refusal`] where it is none; where the query failed, with what Prometheus says.
+pub fn read(input: impl Read, each: &mut dyn FnMut(Item)) -> Result<(), Refusal> {
+    let mut row = 0;
+    let mut series = |value: Value| {
+        row += 1;
+        let series = Series::deserialize(value).map_err(|error| error.to_string());
+        match series.and_then(|series| metered(&series)) {
+            Ok(Some(metered)) => {
+                each(Item::Sample);
+                each(Item::Metered(Box::new(metered)));
+            }
+            Ok(None) => each(Item::Skipped(Skip::OtherMetric)),
+            Err(found) => each(Item::Rejected(Rejection {
+                row,
+                column: String::new(),
+                found,
+                expected: "a series of the DCGM exporter with its labels and points".to_owned(),
+                is_repeated: false,
+            })),
+        }
+    };
+    let keep = ["status", "errorType", "error"];
+    let met = walk(input, &["data", "result", "*"], &keep, &mut series).map_err(|error| {
+        if error.is_io() {
+            return unreadable(&error.into());
+        }
+        Refusal::new(
+            format!("JSON that breaks off or is damaged at line {}: {error}", error.line()),
+            EXPECTED,
+        )
+    })?;
+    if met.text("status") == "error" {
+        let found =
+            format!("the answer to a query that failed: {}: {}", met.text("errorType"), met.text("error"));
+        return Err(Refusal::new(found, "an answer with series: correct the query and ask again"));
+    }
+    if met.is_there { Ok(()) } else { Err(Refusal::new("JSON without a result", EXPECTED)) }
+}
+
+/// What a series says. `None` of one that measures something else.
+fn metered(series: &Series) -> Result<Option<Metered>, String> {
+    let label = |name: &str| series.metric.get(name).map(String::as_str).unwrap_or_default();
+    let first =
+        |names: &[&str]| names.iter().map(|name| label(name)).find(|it| !it.is_empty()).unwrap_or_default();
+    let name = label("__name__");
+    if name.is_empty() {
+        return Err("a series without __name__, as functions answer it".to_owned());
+    }
+    let Some(metric) = metric(name) else { return Ok(None) };
+    let id = first(&["UUID", "uuid", "gpu", "device"]);
+    let host = first(&["Hostname", "hostname", "node", "kubernetes_node", "instance"]);
+    // `instance` has the port of the exporter.
+    let host = host.split(':').next().unwrap_or_default();
+    if id.is_empty() && host.is_empty() {
+        return Err(format!("{name} without labels that say of which GPU"));
+    }
+    let device = Device {
+        cluster: label("cluster").to_owned(),
+        node: if host.is_empty() { id } else { host }.to_owned(),
+        id: id.to_owned(),
+        profile: label("GPU_I_PROFILE").to_owned(),
+        slice: label("GPU_I_ID").to_owned(),
+        model: label("modelName").to_owned(),
+    };
+    let pod = first(&["exported_pod", "pod"]);
+    let job = label("hpc_job");
+    let holder = if !job.is_empty() && job != "0" {
+        Some(Holder { name: job.to_owned(), is_slurm_job: true, ..Holder::default() })
+    } else if pod.is_empty() {
+        None
+    } else {
+        Some(Holder {
+            namespace: first(&["exported_namespace", "namespace"]).to_owned(),
+            name: pod.to_owned(),
+            container: first(&["exported_container", "container"]).to_owned(),
+            is_slurm_job: false,
+        })
+    };
+    let mut metered = Metered { device, holder, ..Metered::default() };
+    let mut points = Vec::with_capacity(series.values.len() + 1);
+    for (at, value) in series.values.iter().chain(&series.value) {
+        points.push((milliseconds(at)?, number(value)));
+    }
+    if points.len() > MOST_POINTS {
+        return Err(format!("{name} with more than {MOST_POINTS} points"));
+    }
+    points.sort_by_key(|point| point.0);
+    points.dedup_by_key(|point| point.0);
+    add(&mut metered, metric, &points);
+    Ok(Some(metered))
+}
+
+/// Seconds since 1970, which may have a fraction.
+fn milliseconds(at: &serde_json::Number) -> Result<i64, String> {
+    let text = at.to_string();
+    let (seconds, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    let thousandths: String = fraction.chars().chain("000".chars()).take(3).collect();
+    let parsed = seconds.parse::<i64>().ok().zip(thousandths.parse::<i64>().ok());
+    let at = parsed.and_then(|(seconds, rest)| seconds.checked_mul(1000)?.checked_add(rest));
+    // From 2001 to 2286: anything else is in another unit.
+    at.filter(|at| (1_000_000_000_000..10_000_000_000_000).contains(at))
+        .ok_or_else(|| format!("{text} as a time"))
+}
+
+/// `None` of what means that there is none.
+fn number(value: &str) -> Option<f64> {
+    let is_blank = BLANK.iter().any(|blank| value.starts_with(blank));
+    let number: f64 = value.parse().ok().filter(|_| !is_blank)?;
+    // Rounded to a float, the blank of 64 bits has other digits.
+    (number.is_finite() && (0.0..9.2e18).contains(&number)).then_some(number)
+}
+
+fn add(metered: &mut Metered, metric: Metric, points: &[(i64, Option<f64>)]) {
+    let times: Vec<i64> = points.iter().map(|point| point.0).collect();
+    let ends = until(&times);
+    let largest = points.iter().filter_map(|point| point.1).fold(0.0, f64::max);
+    let scale = match metric {
+        Metric::Percent(_) => 100.0,
+        Metric::Either(_) if largest > 1.0 => 100.0,
+        _ => 1.0,
+    };
+    for (place, ((at, value), end)) in points.iter().zip(&ends).enumerate() {
+        match metric {
+            Metric::Percent(kind) | Metric::Ratio(kind) | Metric::Either(kind) => {
+                // More than all of it is no measurement.
+                let part = value.filter(|value| *value <= scale).map(|value| hundredths(value / scale));
+                metered.span(*at, *end, part.map(|part| (kind, part)));
+            }
+            Metric::Memory { is_bytes } => {
+                metered.span(*at, *end, None);
+                let unit = if is_bytes { 1_048_576.0 } else { 1.0 };
+                if let Some(value) = value {
+                    metered.memory(*at, *end, whole(value / unit));
+                }
+            }
+            Metric::Watts => {
+                metered.span(*at, *end, None);
+                if let Some(value) = value {
+                    metered.energy(
+                        *at,
+                        *end,
+                        whole(value * f64::from(i32::try_from(end - at).unwrap_or(0)) / 1000.0),
+                    );
+                }
+            }
+            Metric::Energy { is_millijoules } => {
+                metered.span(*at, *end, None);
+                let Some((next_at, Some(next))) = points.get(place + 1) else { continue };
+                let Some(value) = value else { continue };
+                // A counter that fell began anew.
+                let grown = if next >= value { next - value } else { *next };
+                metered.energy(*at, *next_at, whole(if is_millijoules { grown / 1000.0 } else { grown }));
+            }
+        }
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is clamped before")]
+fn hundredths(part: f64) -> u32 {
+    (part * f64::from(FULLY_USED)).round().clamp(0.0, f64::from(FULLY_USED)) as u32
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "it is clamped before")]
+fn whole(value: f64) -> i64 {
+    value.round().clamp(0.0, 1e15) as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn items(json: &str) -> Result<Vec<Item>, Refusal> {
+        let mut items = Vec::new();
+        read(json.as_bytes(), &mut |item| items.push(item)).map(|()| items)
+    }
+
+    fn series(name: &str, labels: &str, values: &str) -> String {
+        format!(
+            r#"{{"status":"success","data":{{"resultType":"matrix","result":[{{"metric":{{"__name__":"{name}"{labels}}},"values":[{values}]}}]}}}}"#
+        )
+    }
+
+    const NODE: &str = r#","Hostname":"n1","UUID":"GPU-1""#;
+
+    fn one(json: &str) -> Metered {
+        match items(json).unwrap().pop() {
+            Some(Item::Metered(metered)) => *metered,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn units_of_old_and_new_exporters_agree() {
+        // An hour at a quarter.
+        for (name, value) in [
+            ("DCGM_FI_DEV_GPU_UTIL", "25"),
+            ("DCGM_FI_DEV_GPU_UTIL_RATIO", "25"),
+            ("DCGM_FI_DEV_GPU_UTIL_RATIO", "0.25"),
+            ("DCGM_FI_PROF_GR_ENGINE_ACTIVE", "0.25"),
+            ("DCGM_FI_PROF_GR_ENGINE_UTIL_RATIO", "0.25"),
+        ] {
+            let values: Vec<String> =
+                (0..60).map(|minute| format!("[{},\"{value}\"]", 1_785_542_400 + minute * 60)).collect();
+            let metered = one(&series(name, NODE, &values.join(",")));
+            let day = metered.days.values().next().unwrap();
+            assert_eq!((day.present[0], day.busy(0)), (3_600_000, (3_600_000, 900_000)), "{name} {value}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_available_is_unknown_and_not_zero() {
+        for value in
+            ["NaN", "+Inf", "9223372036854775794", "9.223372036854775794e+18", "4294967295", "101", "-1"]
+        {
+            let metered = one(&series("DCGM_FI_DEV_GPU_UTIL", NODE, &format!("[1785542400,\"{value}\"]")));
+            let day = metered.days.values().next().unwrap();
+            assert_eq!((day.present[0], day.busy(0)), (60_000, (0, 0)), "{value}");
+        }
+    }
+
+    #[test]
+    fn who_held_it_is_read_with_and_without_exported() {
+        let of = |labels: &str| one(&series("DCGM_FI_DEV_GPU_UTIL", labels, "[1785542400,\"1\"]")).holder;
+        let pod = Holder {
+            namespace: "llm".into(),
+            name: "t-0".into(),
+            container: "c".into(),
+            is_slurm_job: false,
+        };
+        let labels = r#","Hostname":"n1","gpu":"0","namespace":"llm","pod":"t-0","container":"c""#;
+        assert_eq!(of(labels), Some(pod.clone()));
+        // Without honorLabels Prometheus has the labels of the exporter's own pod.
+        let labels = r#","Hostname":"n1","gpu":"0","namespace":"gpu-operator","pod":"dcgm-x","container":"dcgm","exported_namespace":"llm","exported_pod":"t-0","exported_container":"c""#;
+        assert_eq!(of(labels), Some(pod));
+        assert_eq!(of(r#","Hostname":"n1","gpu":"0","pod":"""#), None);
+        let job = of(r#","Hostname":"n1","gpu":"0","hpc_job":"4711""#).unwrap();
+        assert_eq!((job.name.as_str(), job.is_slurm_job), ("4711", true));
+    }
+
+    #[test]
+    fn counters_that_begin_anew_lose_nothing_but_that() {
+        let values = "[1785542400,\"1000000\"],[1785542460,\"1600000\"],[1785542520,\"300000\"]";
+        let metered = one(&series("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", NODE, values));
+        assert_eq!(metered.days.values().map(|it| it.energy).sum::<i64>(), 900);
+    }
+
+    #[test]
+    fn nonsense_is_told() {
+        for (json, found) in [
+            (r#"{"status":"error","errorType":"bad_data","error":"parse error"}"#, "bad_data: parse error"),
+            (r#"{"status":"success"}"#, "without a result"),
+            (r#"{"status":"success","data":{"result":[{"metric":{"#, "breaks off"),
+            ("[]", "without a result"),
+        ] {
+            let refusal = items(json).unwrap_err();
+            assert!(refusal.found.contains(found), "{json}: {}", refusal.found);
+        }
+        let without_name =
+            r#"{"status":"success","data":{"result":[{"metric":{"gpu":"0"},"values":[[1785542400,"1"]]}]}}"#;
+        assert!(matches!(items(without_name).unwrap()[..], [Item::Rejected(_)]));
+        let in_milliseconds = series("DCGM_FI_DEV_GPU_UTIL", NODE, "[1785542400000,\"1\"]");
+        assert!(matches!(items(&in_milliseconds).unwrap()[..], [Item::Rejected(_)]));
+        let empty = r#"{"status":"success","data":{"resultType":"matrix","result":[]}}"#;
+        assert!(items(empty).unwrap().is_empty());
+    }
+}

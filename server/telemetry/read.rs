@@ -1,0 +1,313 @@
+//! What is known of usage, as of a version of the ledger.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use chrono::{DateTime, NaiveDate, Utc};
+use serde::Serialize;
+use sqlx::PgConnection;
+
+use super::job::JobState;
+
+/// A node that held jobs, and which machine of the ledger it is.
+#[derive(Clone, Debug, Serialize)]
+pub struct Node {
+    pub node_id: i64,
+    pub source_id: i64,
+    pub source: String,
+    pub name: String,
+    /// ResourceId of the charges, as bills write it. None where no machine is known by the node's name, and nobody said which it is.
+    pub resource: Option<String>,
+    /// Somebody said so.
+    pub is_entered: bool,
+}
+
+/// What a job held on a node on a day.
+#[derive(Clone, Debug)]
+pub struct HeldDay {
+    pub day: NaiveDate,
+    pub node_id: i64,
+    pub job_no: i64,
+    /// Accelerator-milliseconds by hour.
+    pub held: Vec<i32>,
+    pub measured: Vec<i32>,
+    pub busy: Vec<i32>,
+}
+
+/// What is known of a job.
+#[derive(Clone, Debug, Serialize)]
+pub struct JobDescription {
+    pub job_no: i64,
+    pub source: String,
+    pub import_id: i64,
+    pub job_id: String,
+    pub name: String,
+    #[serde(rename = "user")]
+    pub user_name: String,
+    pub account: String,
+    pub project: String,
+    pub queue: String,
+    pub qos: String,
+    pub comment: String,
+    pub state: String,
+    pub model: String,
+    pub submitted_at: Option<DateTime<Utc>>,
+    pub started_at: Option<DateTime<Utc>>,
+    pub ended_at: Option<DateTime<Utc>>,
+    pub held_seconds: i64,
+    /// Thousandths of an accelerator.
+    #[serde(skip)]
+    pub thousandths: i64,
+}
+
+impl JobDescription {
+    pub fn state(&self) -> JobState {
+        JobState::ALL.into_iter().find(|it| it.as_str() == self.state).unwrap_or_default()
+    }
+}
+
+/// The last version of the ledger up to this one that changed usage; 0: none.
+pub async fn version(db: &mut PgConnection, sequence: i64) -> sqlx::Result<i64> {
+    sqlx::query_scalar!(
+        r#"select coalesce(max(sequence), 0) as "version!" from ledger_log where action = 'usage' and sequence <= $1"#,
+        sequence,
+    )
+    .fetch_one(db)
+    .await
+}
+
+/// Every node, by source and name. One that nobody matched is the machine whose ResourceId is its name, without regard to case,
+/// or the first part of its name.
+pub async fn nodes(db: &mut PgConnection, sequence: i64) -> sqlx::Result<Vec<Node>> {
+    sqlx::query_as!(
+        Node,
+        r#"with named as (
+               select n.node_id, n.source_id, s.name as source, n.name, m.resource_id,
+                   lower(coalesce(m.resource_id, n.name)) as full_name,
+                   lower(coalesce(m.resource_id, split_part(n.name, '.', 1))) as short_name
+               from usage_nodes n
+               join usage_sources s using (source_id)
+               left join node_matches m on m.node_id = n.node_id
+                   and m.from_sequence <= $1 and (m.until_sequence is null or m.until_sequence > $1)
+           ),
+           machines as (
+               select lower(resource_id) as resource, min(resource_id) as resource_id
+               from charge_keys
+               where accelerator is not null
+                 and lower(resource_id) = any(
+                     array(select full_name from named union select short_name from named)
+                 )
+               group by 1
+           )
+           select node_id as "node_id!", source_id as "source_id!", source as "source!", name as "name!",
+               coalesce(
+                   (select resource_id from machines where resource = full_name and full_name <> ''),
+                   (select resource_id from machines where resource = short_name and short_name <> '')
+               ) as "resource?",
+               named.resource_id is not null as "is_entered!"
+           from named
+           order by 2, 3"#,
+        sequence,
+    )
+    .fetch_all(db)
+    .await
+}
+
+/// What was held on some days.
+pub async fn held(
+    db: &mut PgConnection,
+    sequence: i64,
+    days: &Range<NaiveDate>,
+) -> sqlx::Result<Vec<HeldDay>> {
+    sqlx::query_as!(
+        HeldDay,
+        "select day, node_id, job_no, held, measured, busy
+         from usage_days
+         where day >= $1 and day < $2 and from_sequence <= $3 and (until_sequence is null or until_sequence > $3)
+         order by job_no, node_id, day",
+        days.start,
+        days.end,
+        sequence,
+    )
+    .fetch_all(db)
+    .await
+}
+
+/// What is known of these jobs: of each what the import says that knows most.
+pub async fn descriptions(
+    db: &mut PgConnection,
+    sequence: i64,
+    jobs: &[i64],
+) -> sqlx::Result<BTreeMap<i64, JobDescription>> {
+    let rows = sqlx::query_as!(
+        JobDescription,
+        r#"select distinct on (d.job_no) d.job_no, s.name as source, d.import_id, d.job_id, d.name, d.user_name, d.account,
+               d.project, d.queue, d.qos, d.comment, d.state, d.model, d.submitted_at, d.started_at, d.ended_at,
+               d.held_seconds, d.accelerators as thousandths
+           from job_descriptions d
+           join usage_imports i using (import_id)
+           join jobs_seen j using (job_no)
+           join usage_sources s on s.source_id = j.source_id
+           where d.job_no = any($1) and i.from_sequence <= $2 and (i.until_sequence is null or i.until_sequence > $2)
+           order by d.job_no, d.is_over desc, d.held_until desc nulls last, d.import_id desc"#,
+        jobs,
+        sequence,
+    )
+    .fetch_all(db)
+    .await?;
+    Ok(rows.into_iter().map(|row| (row.job_no, row)).collect())
+}
+
+/// The times of which a source says everything, by its number.
+pub async fn coverage(
+    db: &mut PgConnection,
+    sequence: i64,
+) -> sqlx::Result<BTreeMap<i64, Vec<Range<DateTime<Utc>>>>> {
+    let rows = sqlx::query!(
+        "select c.source_id, c.begins_at, c.ends_at
+         from usage_coverage c
+         join usage_imports i using (import_id)
+         where i.from_sequence <= $1 and (i.until_sequence is null or i.until_sequence > $1)
+         order by 1, 2",
+        sequence,
+    )
+    .fetch_all(db)
+    .await?;
+    let mut coverage: BTreeMap<i64, Vec<Range<DateTime<Utc>>>> = BTreeMap::new();
+    for row in rows {
+        coverage.entry(row.source_id).or_default().push(row.begins_at..row.ends_at);
+    }
+    Ok(coverage)
+}
+
+/// The days of one job.
+pub async fn held_by(db: &mut PgConnection, sequence: i64, job_no: i64) -> sqlx::Result<Vec<HeldDay>> {
+    sqlx::query_as!(
+        HeldDay,
+        "select day, node_id, job_no, held, measured, busy
+         from usage_days
+         where job_no = $1 and from_sequence <= $2 and (until_sequence is null or until_sequence > $2)
+         order by day, node_id",
+        job_no,
+        sequence,
+    )
+    .fetch_all(db)
+    .await
+}
+
+/// A source, and where its clocks stand.
+#[derive(Clone, Debug, Serialize)]
+pub struct Source {
+    pub source_id: i64,
+    pub kind: String,
+    pub name: String,
+    pub time_zone: String,
+    pub nodes: i64,
+    pub last_at: Option<DateTime<Utc>>,
+}
+
+pub async fn sources(db: &mut PgConnection) -> sqlx::Result<Vec<Source>> {
+    sqlx::query_as!(
+        Source,
+        r#"select s.source_id, s.kind, s.name, s.time_zone,
+               (select count(*) from usage_nodes n where n.source_id = s.source_id) as "nodes!",
+               (
+                   select max(d.held_until)
+                   from job_descriptions d
+                   join jobs_seen j using (job_no)
+                   join usage_imports i using (import_id)
+                   where j.source_id = s.source_id and i.status = 'active'
+               ) as last_at
+           from usage_sources s
+           order by s.kind, s.name"#
+    )
+    .fetch_all(db)
+    .await
+}
+
+/// A file of usage in the history.
+#[derive(Clone, Debug, Serialize)]
+pub struct ImportLine {
+    pub import_id: i64,
+    pub format: String,
+    pub file_name: String,
+    pub status: String,
+    pub rows_read: i64,
+    pub jobs: i64,
+    pub samples: i64,
+    pub rejected: i64,
+    pub skipped: i64,
+    pub accelerator_hours: crate::money::Decimal,
+    pub first_at: Option<DateTime<Utc>>,
+    pub last_at: Option<DateTime<Utc>>,
+    pub message: Option<String>,
+    pub imported_at: DateTime<Utc>,
+    pub imported_by: String,
+    pub undone_at: Option<DateTime<Utc>>,
+    pub undone_by: Option<String>,
+}
+
+/// Imports of usage, the newest first; or the one with a number.
+pub async fn imports(db: &mut PgConnection, only: Option<i64>, most: i64) -> sqlx::Result<Vec<ImportLine>> {
+    sqlx::query_as!(
+        ImportLine,
+        r#"select import_id, format, file_name, status, rows_read, jobs, samples, rejected, skipped,
+               accelerator_hours as "accelerator_hours: _", first_at, last_at, message, imported_at, imported_by, undone_at,
+               undone_by
+           from usage_imports
+           where ($1::bigint is null or import_id = $1) and status <> 'loading'
+           order by import_id desc
+           limit $2"#,
+        only,
+        most,
+    )
+    .fetch_all(db)
+    .await
+}
+
+/// A row that was rejected.
+#[derive(Clone, Debug, Serialize)]
+pub struct RejectedRow {
+    pub row: i64,
+    pub column: String,
+    pub found: String,
+    pub expected: String,
+}
+
+pub async fn rejections(db: &mut PgConnection, import_id: i64, most: i64) -> sqlx::Result<Vec<RejectedRow>> {
+    sqlx::query_as!(
+        RejectedRow,
+        r#"select row_no as row, column_name as column, found, expected
+           from usage_rejections where import_id = $1 order by row_no limit $2"#,
+        import_id,
+        most,
+    )
+    .fetch_all(db)
+    .await
+}
+
+/// Rows that say nothing of accelerators: how many for which reason.
+pub async fn skips(db: &mut PgConnection, import_id: i64) -> sqlx::Result<Vec<(String, i64)>> {
+    let rows = sqlx::query!(
+        "select reason, row_count from usage_skips where import_id = $1 order by row_count desc, reason",
+        import_id,
+    )
+    .fetch_all(db)
+    .await?;
+    Ok(rows.into_iter().map(|row| (row.reason, row.row_count)).collect())
+}
+
+/// Machines with accelerators that are none of these: their ResourceIds as bills write them.
+pub async fn machines_but(db: &mut PgConnection, these: &[String], most: i64) -> sqlx::Result<Vec<String>> {
+    sqlx::query_scalar!(
+        r#"select distinct resource_id as "resource_id!"
+           from charge_keys
+           where accelerator is not null and resource_id <> '' and resource_id <> all($1)
+           order by 1
+           limit $2"#,
+        these,
+        most,
+    )
+    .fetch_all(db)
+    .await
+}

@@ -1,0 +1,66 @@
+//! What a file of usage is read into, row by row.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use chrono_tz::Tz;
+
+use super::job::Job;
+use super::metered::Metered;
+use crate::billing::{Refusal, Rejection};
+use crate::enum_words::words;
+
+/// What became of a row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Item {
+    Job(Box<Job>),
+    /// A row of a meter. What it says comes with those beside it, as [`Self::Metered`].
+    Sample,
+    /// What several rows say together of one accelerator; no row of its own.
+    Metered(Box<Metered>),
+    Rejected(Rejection),
+    Skipped(Skip),
+}
+
+words! {
+    /// Why a row says nothing about accelerators.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Skip: as_str, reason {
+        WithoutAccelerators = "without-accelerators", "jobs without GPUs";
+        NeverStarted = "never-started", "jobs that never started";
+        Step = "step", "steps, whose jobs count";
+        HeaderRepeated = "header-repeated", "the header again";
+        OtherMetric = "other-metric", "series that measure something else";
+        WithoutTime = "without-time", "samples that do not say when";
+    }
+}
+
+/// Where the clocks stand whose times a file states without an offset.
+#[derive(Clone, Debug)]
+pub struct Zones {
+    pub by_cluster: BTreeMap<String, Tz>,
+    pub other: Tz,
+}
+
+impl Zones {
+    pub fn of(&self, cluster: &str) -> Tz {
+        self.by_cluster.get(cluster).copied().unwrap_or(self.other)
+    }
+}
+
+/// The refusal of a file whose bytes cannot be had.
+pub fn unreadable(error: &io::Error) -> Refusal {
+    let found = format!("that the file cannot be read ({error})");
+    Refusal::new(found, "a file that can be read to its end").failed(error)
+}
+
+/// A text that is shown, shortened.
+pub fn shown(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Of what is shown of a cell.
+const SHOWN: usize = 80;

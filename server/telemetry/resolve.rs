@@ -1,0 +1,173 @@
+//! What meters of active imports say together of a node on a day: who held its accelerators, and how busy these were.
+//!
+//! Of a device and an hour one import counts: that which saw it longest, of several the last. A slice is its dominant share of its
+//! accelerator. What nobody held is written down as such, under the job 0, where the import says who holds devices at all: what only
+//! measures does not know who did. An hour in which no meter saw a device is not known.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::NaiveDate;
+use sqlx::PgConnection;
+
+use super::hours::{ByHour, HOURS, NodeDay};
+use super::job::FULLY_USED;
+use super::metered::share_of;
+use super::store;
+
+/// The job of what nobody held.
+pub const NOBODY: i64 = 0;
+/// Days of nodes that are looked at together.
+const BATCH: usize = 500;
+
+/// What an import says of a device while somebody held it, or nobody.
+struct Seen {
+    import_id: i64,
+    device: String,
+    /// In ten-thousandths of the accelerator.
+    share: u32,
+    job_no: i64,
+    present: Vec<i32>,
+    measured: Vec<i32>,
+    busy: Vec<i32>,
+}
+
+/// Brings up to date the days of nodes that an import says something of, as from a version on.
+pub async fn republish(db: &mut PgConnection, import_id: i64, sequence: i64) -> sqlx::Result<()> {
+    let days = sqlx::query!(
+        "select distinct node_id, day from meter_days where import_id = $1 order by node_id, day",
+        import_id,
+    )
+    .fetch_all(&mut *db)
+    .await?;
+    for batch in days.chunks(BATCH) {
+        let nodes: Vec<i64> = batch.iter().map(|it| it.node_id).collect();
+        let of_days: Vec<NaiveDate> = batch.iter().map(|it| it.day).collect();
+        let rows = sqlx::query!(
+            "select m.node_id, m.day, m.import_id, m.device, m.slice, m.profile, m.job_no, m.present, m.measured, m.busy
+             from meter_days m
+             join unnest($1::bigint[], $2::date[]) as wanted (node_id, day) using (node_id, day)
+             join usage_imports i using (import_id)
+             where i.status = 'active'
+             order by m.node_id, m.day",
+            &nodes,
+            &of_days,
+        )
+        .fetch_all(&mut *db)
+        .await?;
+        let imports: BTreeSet<i64> = rows.iter().map(|row| row.import_id).collect();
+        let naming = imports_that_name_holders(&mut *db, &imports.into_iter().collect::<Vec<_>>()).await?;
+        let mut seen: BTreeMap<(i64, NaiveDate), Vec<Seen>> = BTreeMap::new();
+        for row in rows.into_iter().filter(|row| row.job_no != NOBODY || naming.contains(&row.import_id)) {
+            seen.entry((row.node_id, row.day)).or_default().push(Seen {
+                import_id: row.import_id,
+                share: share_of(&row.profile, None).unwrap_or(FULLY_USED),
+                device: format!("{}/{}", row.device, row.slice),
+                job_no: row.job_no,
+                present: row.present,
+                measured: row.measured,
+                busy: row.busy,
+            });
+        }
+        let mut new = Vec::new();
+        for ((node, day), seen) in &seen {
+            new.extend(together(*day, seen).into_iter().map(|(job, of_day)| (job, *node, of_day)));
+        }
+        store::replace_node_days(&mut *db, (&nodes, &of_days), &new, sequence).await?;
+    }
+    Ok(())
+}
+
+async fn imports_that_name_holders(db: &mut PgConnection, imports: &[i64]) -> sqlx::Result<BTreeSet<i64>> {
+    let naming = sqlx::query_scalar!(
+        "select distinct import_id from meter_days where import_id = any($1) and job_no <> 0",
+        imports,
+    )
+    .fetch_all(db)
+    .await?;
+    Ok(naming.into_iter().collect())
+}
+
+/// What several imports say of a node's day, by job.
+fn together(day: NaiveDate, seen: &[Seen]) -> Vec<(i64, NodeDay)> {
+    let empty = || NodeDay { day, held: [0; HOURS], measured: [0; HOURS], busy: [0; HOURS] };
+    let mut days: BTreeMap<i64, NodeDay> = BTreeMap::new();
+    let devices: BTreeSet<&str> = seen.iter().map(|it| it.device.as_str()).collect();
+    for device in devices {
+        let of_device: Vec<&Seen> = seen.iter().filter(|it| it.device == device).collect();
+        for hour in 0..HOURS {
+            let mut by_import: BTreeMap<i64, i64> = BTreeMap::new();
+            for it in &of_device {
+                *by_import.entry(it.import_id).or_default() += i64::from(at(&it.present, hour));
+            }
+            // The last of those that saw it longest.
+            let Some((chosen, _)) = by_import.into_iter().max_by_key(|(import, present)| (*present, *import))
+            else {
+                continue;
+            };
+            for it in of_device.iter().filter(|it| it.import_id == chosen && at(&it.present, hour) > 0) {
+                let part = |value: i32| -> i32 {
+                    let part = i64::from(value) * i64::from(it.share) / i64::from(FULLY_USED);
+                    i32::try_from(part).unwrap_or(value)
+                };
+                let of_job = days.entry(it.job_no).or_insert_with(empty);
+                let held = part(at(&it.present, hour));
+                let measured = part(at(&it.measured, hour)).min(held);
+                add(&mut of_job.held, hour, held);
+                add(&mut of_job.measured, hour, measured);
+                add(&mut of_job.busy, hour, part(at(&it.busy, hour)).min(measured));
+            }
+        }
+    }
+    days.into_iter().filter(|(_, it)| it.held.iter().any(|held| *held > 0)).collect()
+}
+
+fn at(hours: &[i32], hour: usize) -> i32 {
+    hours.get(hour).copied().unwrap_or(0).max(0)
+}
+
+fn add(hours: &mut ByHour, hour: usize, milliseconds: i32) {
+    hours[hour] = hours[hour].saturating_add(milliseconds);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(import_id: i64, device: &str, job_no: i64, present: i32, busy: i32) -> Seen {
+        let hour = |value: i32| {
+            let mut hours = vec![0; HOURS];
+            hours[9] = value;
+            hours
+        };
+        Seen {
+            import_id,
+            device: device.to_owned(),
+            share: FULLY_USED,
+            job_no,
+            present: hour(present),
+            measured: hour(present),
+            busy: hour(busy),
+        }
+    }
+
+    fn held(seen: &[Seen]) -> Vec<(i64, i32, i32)> {
+        let days = together("2026-09-01".parse().unwrap(), seen);
+        days.iter().map(|(job, day)| (*job, day.held[9], day.busy[9])).collect()
+    }
+
+    #[test]
+    fn of_windows_that_overlap_the_longer_one_counts() {
+        let both = [seen(1, "a", 7, 600, 300), seen(2, "a", 7, 3600, 900)];
+        assert_eq!(held(&both), [(7, 3600, 900)]);
+        let same = [seen(1, "a", 7, 600, 300), seen(2, "a", 8, 600, 200)];
+        assert_eq!(held(&same), [(8, 600, 200)], "of equals the last");
+    }
+
+    #[test]
+    fn devices_add_up_and_what_nobody_held_is_said() {
+        let two = [seen(1, "a", 7, 3600, 3600), seen(1, "b", 7, 3600, 0), seen(1, "c", NOBODY, 3600, 0)];
+        assert_eq!(held(&two), [(0, 3600, 0), (7, 7200, 3600)]);
+        let sliced = Seen { share: 5000, ..seen(1, "a/1", 7, 3600, 3600) };
+        assert_eq!(held(&[sliced]), [(7, 1800, 1800)]);
+    }
+}

@@ -1,0 +1,518 @@
+//! Sources, nodes and jobs in the database, by their names; and what jobs held.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use chrono::{DateTime, NaiveDate, Utc};
+use chrono_tz::Tz;
+use sqlx::PgConnection;
+
+use super::hours::{ByHour, HOURS, NodeDay};
+use super::import::without_nul;
+use super::job::{Job, JobState};
+use super::metered::{Activity, Metered, MeteredDay};
+use super::resolve::NOBODY;
+use crate::audit::Act;
+
+/// What a source is called whose exports do not name it.
+const UNNAMED: &str = "default";
+
+/// Where the clocks of the sources of a kind stand, by name.
+pub async fn zones(db: &mut PgConnection, kind: &str) -> sqlx::Result<BTreeMap<String, Tz>> {
+    let rows =
+        sqlx::query!("select name, time_zone from usage_sources where kind = $1", kind).fetch_all(db).await?;
+    // One that is not known any more is as if nobody had said any.
+    Ok(rows.into_iter().filter_map(|row| Some((row.name, row.time_zone.parse().ok()?))).collect())
+}
+
+/// The numbers of what an import has named so far.
+pub struct Names {
+    kind: &'static str,
+    /// The source of jobs that name none.
+    other: String,
+    zone: Tz,
+    sources: HashMap<String, i64>,
+    nodes: HashMap<(i64, String), i64>,
+}
+
+impl Names {
+    pub fn new(kind: &'static str, source: Option<&str>, zone: Tz) -> Self {
+        let other = source.unwrap_or(UNNAMED).to_owned();
+        Self { kind, other, zone, sources: HashMap::new(), nodes: HashMap::new() }
+    }
+
+    /// Writes down what an import says of these jobs. Of a job that it describes twice, the last counts.
+    pub async fn write(
+        &mut self,
+        db: &mut PgConnection,
+        import_id: i64,
+        jobs: &[Job],
+        act: Act<'_>,
+    ) -> sqlx::Result<()> {
+        let mut sources = Vec::with_capacity(jobs.len());
+        for job in jobs {
+            sources.push(self.source(&mut *db, &job.cluster, act).await?);
+        }
+        self.add_nodes(&mut *db, jobs, &sources).await?;
+        let numbers = number_jobs(&mut *db, jobs, &sources).await?;
+        let mut rows: BTreeMap<i64, usize> = BTreeMap::new();
+        for (place, (job, source)) in jobs.iter().zip(&sources).enumerate() {
+            if let Some(number) = numbers.get(&(*source, without_nul(&job.key))) {
+                rows.insert(*number, place);
+            }
+        }
+        let texts = |of: fn(&Job) -> &str| -> Vec<String> {
+            rows.values().map(|place| without_nul(of(&jobs[*place]))).collect()
+        };
+        let times = |of: fn(&Job) -> Option<DateTime<Utc>>| -> Vec<Option<DateTime<Utc>>> {
+            rows.values().map(|place| of(&jobs[*place])).collect()
+        };
+        let of_nodes = |of: &dyn Fn(i64, &super::job::Holding) -> i64| -> Vec<String> {
+            let rows = rows.values().map(|place| {
+                let (job, source) = (&jobs[*place], sources[*place]);
+                array(job.holdings.iter().map(|it| of(source, it)))
+            });
+            rows.collect()
+        };
+        let node = |source: i64, it: &super::job::Holding| {
+            self.nodes.get(&(source, without_nul(&it.node))).copied().unwrap_or_default()
+        };
+        sqlx::query!(
+            "insert into job_descriptions (
+                 job_no, import_id, job_id, name, user_name, account, project, queue, qos, comment, namespace, state,
+                 model, is_over, submitted_at, started_at, ended_at, held_until, held_seconds, accelerators, nodes,
+                 node_accelerators, node_utilization
+             )
+             select job_no, $1, job_id, name, user_name, account, project, queue, qos, comment, namespace, state, model,
+                 is_over, submitted_at, started_at, ended_at, held_until, held_seconds, accelerators, nodes::bigint[],
+                 node_accelerators::bigint[], node_utilization::integer[]
+             from unnest(
+                 $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
+                 $10::text[], $11::text[], $12::text[], $13::text[], $14::boolean[], $15::timestamptz[],
+                 $16::timestamptz[], $17::timestamptz[], $18::timestamptz[], $19::bigint[], $20::bigint[], $21::text[],
+                 $22::text[], $23::text[]
+             ) as new (
+                 job_no, job_id, name, user_name, account, project, queue, qos, comment, namespace, state, model, is_over,
+                 submitted_at, started_at, ended_at, held_until, held_seconds, accelerators, nodes, node_accelerators,
+                 node_utilization
+             )
+             on conflict (job_no, import_id) do update
+             set job_id = excluded.job_id, state = excluded.state, is_over = excluded.is_over,
+                 started_at = excluded.started_at, ended_at = excluded.ended_at, held_until = excluded.held_until,
+                 held_seconds = excluded.held_seconds, accelerators = excluded.accelerators, nodes = excluded.nodes,
+                 node_accelerators = excluded.node_accelerators, node_utilization = excluded.node_utilization",
+            import_id,
+            &rows.keys().copied().collect::<Vec<_>>(),
+            &texts(|it| &it.id),
+            &texts(|it| &it.name),
+            &texts(|it| &it.user),
+            &texts(|it| &it.account),
+            &texts(|it| &it.project),
+            &texts(|it| &it.queue),
+            &texts(|it| &it.qos),
+            &texts(|it| &it.comment),
+            &texts(|it| &it.namespace),
+            &texts(|it| it.state.as_str()),
+            &texts(|it| &it.model),
+            &rows.values().map(|place| jobs[*place].state.is_over()).collect::<Vec<_>>(),
+            &times(|it| it.submitted_at) as &[Option<DateTime<Utc>>],
+            &times(|it| it.started_at) as &[Option<DateTime<Utc>>],
+            &times(|it| it.ended_at) as &[Option<DateTime<Utc>>],
+            &times(|it| it.held().map(|held| held.1)) as &[Option<DateTime<Utc>>],
+            &rows.values().map(|place| number(jobs[*place].held_seconds)).collect::<Vec<_>>(),
+            &rows.values().map(|place| number(jobs[*place].accelerators())).collect::<Vec<_>>(),
+            &of_nodes(&node),
+            &of_nodes(&|_, it| number(it.accelerators)),
+            &of_nodes(&|_, it| it.utilization.map_or(-1, i64::from)),
+        )
+        .execute(db)
+        .await?;
+        Ok(())
+    }
+
+    /// Writes down what an import says of devices, and of who held them. What two parts of it say of one day is one: as long as the
+    /// part that saw it longest says.
+    pub async fn write_metered(
+        &mut self,
+        db: &mut PgConnection,
+        import_id: i64,
+        metered: &[Metered],
+        act: Act<'_>,
+    ) -> sqlx::Result<()> {
+        let mut sources = Vec::with_capacity(metered.len());
+        for it in metered {
+            sources.push(self.source(&mut *db, &it.device.cluster, act).await?);
+        }
+        let named = metered.iter().zip(&sources).map(|(it, source)| (*source, without_nul(&it.device.node)));
+        self.add_new_nodes(&mut *db, named.collect()).await?;
+        let holders = number_holders(&mut *db, metered, &sources).await?;
+        describe_holders(&mut *db, import_id, metered, &sources, &holders).await?;
+        // Two names of one device, as of a series and of the same one under another label, are one row.
+        let mut rows: BTreeMap<Place, Metered> = BTreeMap::new();
+        for (it, source) in metered.iter().zip(&sources) {
+            let Some(node) = self.nodes.get(&(*source, without_nul(&it.device.node))) else { continue };
+            let job = key_of(it).and_then(|key| holders.get(&(*source, key)).copied()).unwrap_or(NOBODY);
+            let device = (without_nul(&it.device.id), without_nul(&it.device.slice));
+            rows.entry((*node, device, job))
+                .or_insert_with(|| Metered { device: it.device.clone(), ..Metered::default() })
+                .merge(it.clone());
+        }
+        for (place, it) in &rows {
+            insert_meter_days(&mut *db, import_id, place, it).await?;
+        }
+        Ok(())
+    }
+
+    async fn source(&mut self, db: &mut PgConnection, cluster: &str, act: Act<'_>) -> sqlx::Result<i64> {
+        let name = if cluster.is_empty() { &self.other } else { cluster };
+        if let Some(id) = self.sources.get(name) {
+            return Ok(*id);
+        }
+        let name = name.to_owned();
+        let id = sqlx::query_scalar!(
+            "insert into usage_sources (kind, name, time_zone, created_at, created_by)
+             values ($1, $2, $3, $4, $5)
+             on conflict (kind, name) do update set name = excluded.name
+             returning source_id",
+            self.kind,
+            without_nul(&name),
+            self.zone.name(),
+            act.at,
+            act.by.name,
+        )
+        .fetch_one(db)
+        .await?;
+        self.sources.insert(name, id);
+        Ok(id)
+    }
+
+    async fn add_nodes(&mut self, db: &mut PgConnection, jobs: &[Job], sources: &[i64]) -> sqlx::Result<()> {
+        let mut new: Vec<(i64, String)> = Vec::new();
+        for (job, source) in jobs.iter().zip(sources) {
+            for holding in &job.holdings {
+                let node = (*source, without_nul(&holding.node));
+                if !self.nodes.contains_key(&node) {
+                    new.push(node);
+                }
+            }
+        }
+        self.add_new_nodes(db, new).await
+    }
+
+    async fn add_new_nodes(
+        &mut self,
+        db: &mut PgConnection,
+        mut new: Vec<(i64, String)>,
+    ) -> sqlx::Result<()> {
+        new.retain(|node| !self.nodes.contains_key(node));
+        new.sort_unstable();
+        new.dedup();
+        if new.is_empty() {
+            return Ok(());
+        }
+        let (sources, names): (Vec<i64>, Vec<String>) = new.into_iter().unzip();
+        sqlx::query!(
+            "insert into usage_nodes (source_id, name) select * from unnest($1::bigint[], $2::text[])
+             on conflict do nothing",
+            &sources,
+            &names,
+        )
+        .execute(&mut *db)
+        .await?;
+        let rows = sqlx::query!(
+            "select node_id, source_id, name
+             from usage_nodes
+             join unnest($1::bigint[], $2::text[]) as new (source_id, name) using (source_id, name)",
+            &sources,
+            &names,
+        )
+        .fetch_all(db)
+        .await?;
+        self.nodes.extend(rows.into_iter().map(|row| ((row.source_id, row.name), row.node_id)));
+        Ok(())
+    }
+}
+
+/// Node, device with its slice, and job.
+type Place = (i64, (String, String), i64);
+
+/// What tells who held a device from others of the source. A job of Slurm is described by Slurm; here it is nobody's pod.
+fn key_of(metered: &Metered) -> Option<String> {
+    let holder = metered.holder.as_ref().filter(|it| !it.is_slurm_job)?;
+    Some(without_nul(&format!("{}/{}", holder.namespace, holder.name)))
+}
+
+async fn number_holders(
+    db: &mut PgConnection,
+    metered: &[Metered],
+    sources: &[i64],
+) -> sqlx::Result<HashMap<(i64, String), i64>> {
+    let mut wanted: Vec<(i64, String)> =
+        metered.iter().zip(sources).filter_map(|(it, source)| Some((*source, key_of(it)?))).collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    let (sources, keys): (Vec<i64>, Vec<String>) = wanted.into_iter().unzip();
+    number_keys(db, &sources, &keys).await
+}
+
+/// Pods, as what a scheduler calls jobs: as long as they were seen.
+async fn describe_holders(
+    db: &mut PgConnection,
+    import_id: i64,
+    metered: &[Metered],
+    sources: &[i64],
+    holders: &HashMap<(i64, String), i64>,
+) -> sqlx::Result<()> {
+    let mut described: BTreeMap<i64, (&Metered, i64, i64, BTreeSet<&str>)> = BTreeMap::new();
+    for (it, source) in metered.iter().zip(sources) {
+        let number = key_of(it).and_then(|key| holders.get(&(*source, key)).copied());
+        let (Some(number), Some((first, last))) = (number, it.seen()) else { continue };
+        let known = described.entry(number).or_insert_with(|| (it, first, last, BTreeSet::new()));
+        (known.1, known.2) = (known.1.min(first), known.2.max(last));
+        known.3.insert(&it.device.id);
+    }
+    let time = |milliseconds: i64| DateTime::from_timestamp_millis(milliseconds).unwrap_or_default();
+    let text = |of: fn(&Metered) -> &str| -> Vec<String> {
+        described.values().map(|it| without_nul(of(it.0))).collect()
+    };
+    let holder = |of: fn(&super::metered::Holder) -> &String| -> Vec<String> {
+        let texts = described.values().map(|it| it.0.holder.as_ref().map(|it| without_nul(of(it))));
+        texts.map(Option::unwrap_or_default).collect()
+    };
+    sqlx::query!(
+        "insert into job_descriptions (
+             job_no, import_id, job_id, name, namespace, model, started_at, held_until, held_seconds, accelerators, user_name,
+             account, project, queue, qos, comment, state, is_over, nodes, node_accelerators, node_utilization, is_metered
+         )
+         select job_no, $1, job_id, name, namespace, model, started_at, held_until,
+             extract(epoch from held_until - started_at)::bigint, accelerators, '', '', '', '', '', '', $10, false, '{}', '{}',
+             '{}', true
+         from unnest(
+             $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[], $8::timestamptz[], $9::bigint[]
+         ) as new (job_no, job_id, name, namespace, model, started_at, held_until, accelerators)
+         on conflict (job_no, import_id) do update
+         set started_at = least(job_descriptions.started_at, excluded.started_at),
+             held_until = greatest(job_descriptions.held_until, excluded.held_until),
+             accelerators = greatest(job_descriptions.accelerators, excluded.accelerators)",
+        import_id,
+        &described.keys().copied().collect::<Vec<_>>(),
+        &holder(|it| &it.name),
+        &holder(|it| &it.container),
+        &holder(|it| &it.namespace),
+        &text(|it| &it.device.model),
+        &described.values().map(|it| time(it.1)).collect::<Vec<_>>(),
+        &described.values().map(|it| time(it.2)).collect::<Vec<_>>(),
+        &described.values().map(|it| 1000 * it.3.len() as i64).collect::<Vec<_>>(),
+        JobState::Unknown.as_str(),
+    )
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+async fn insert_meter_days(
+    db: &mut PgConnection,
+    import_id: i64,
+    (node, (device, slice), job): &Place,
+    metered: &Metered,
+) -> sqlx::Result<()> {
+    let of_days = metered.days.values();
+    let hours = |of: &dyn Fn(&MeteredDay, usize) -> i32| -> Vec<String> {
+        let days = of_days.clone().map(|day| array((0..HOURS).map(|hour| i64::from(of(day, hour)))));
+        days.collect()
+    };
+    let tensor = |day: &MeteredDay, hour: usize| {
+        let of = &day.activity[Activity::Tensor as usize];
+        (of.0[hour], of.1[hour])
+    };
+    sqlx::query!(
+        "insert into meter_days as known (
+             import_id, node_id, device, slice, job_no, profile, model, day, present, measured, busy, tensor_measured, tensor,
+             memory_mib_seconds, memory_seconds, joules
+         )
+         select $1, $2, $3, $4, $5, $6, $7, day, present::integer[], measured::integer[], busy::integer[],
+             tensor_measured::integer[], tensor::integer[], mib, seconds, joules
+         from unnest(
+             $8::date[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::bigint[], $15::bigint[],
+             $16::bigint[]
+         ) as new (day, present, measured, busy, tensor_measured, tensor, mib, seconds, joules)
+         on conflict (import_id, day, node_id, device, slice, job_no) do update
+         set present = longest(known.present, excluded.present, known.present, excluded.present),
+             measured = longest(known.measured, excluded.measured, known.measured, excluded.measured),
+             busy = longest(known.measured, excluded.measured, known.busy, excluded.busy),
+             tensor_measured = longest(
+                 known.tensor_measured, excluded.tensor_measured, known.tensor_measured, excluded.tensor_measured
+             ),
+             tensor = longest(known.tensor_measured, excluded.tensor_measured, known.tensor, excluded.tensor),
+             memory_mib_seconds = case
+                 when excluded.memory_seconds > known.memory_seconds then excluded.memory_mib_seconds
+                 else known.memory_mib_seconds
+             end,
+             memory_seconds = greatest(known.memory_seconds, excluded.memory_seconds),
+             joules = greatest(known.joules, excluded.joules)",
+        import_id,
+        node,
+        device,
+        slice,
+        job,
+        without_nul(&metered.device.profile),
+        without_nul(&metered.device.model),
+        &metered.days.keys().copied().collect::<Vec<_>>(),
+        &hours(&|day, hour| day.present[hour]),
+        &hours(&|day, hour| day.busy(hour).0),
+        &hours(&|day, hour| day.busy(hour).1),
+        &hours(&|day, hour| tensor(day, hour).0),
+        &hours(&|day, hour| tensor(day, hour).1),
+        &of_days.clone().map(|day| day.memory.0).collect::<Vec<_>>(),
+        &of_days.clone().map(|day| day.memory.1).collect::<Vec<_>>(),
+        &of_days.clone().map(|day| day.energy).collect::<Vec<_>>(),
+    )
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// The numbers of jobs, by their source and key; those that are new get one.
+async fn number_jobs(
+    db: &mut PgConnection,
+    jobs: &[Job],
+    sources: &[i64],
+) -> sqlx::Result<HashMap<(i64, String), i64>> {
+    let keys: Vec<String> = jobs.iter().map(|job| without_nul(&job.key)).collect();
+    number_keys(db, sources, &keys).await
+}
+
+async fn number_keys(
+    db: &mut PgConnection,
+    sources: &[i64],
+    keys: &[String],
+) -> sqlx::Result<HashMap<(i64, String), i64>> {
+    sqlx::query!(
+        "insert into jobs_seen (source_id, key) select * from unnest($1::bigint[], $2::text[]) on conflict do nothing",
+        sources,
+        keys,
+    )
+    .execute(&mut *db)
+    .await?;
+    let rows = sqlx::query!(
+        "select job_no, source_id, key
+         from jobs_seen
+         join (select distinct * from unnest($1::bigint[], $2::text[]) as new (source_id, key)) new
+             using (source_id, key)",
+        sources,
+        keys,
+    )
+    .fetch_all(db)
+    .await?;
+    Ok(rows.into_iter().map(|row| ((row.source_id, row.key), row.job_no)).collect())
+}
+
+fn number(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+/// An array as PostgreSQL reads it from a text: several of different lengths cannot be unnested otherwise.
+fn array(values: impl Iterator<Item = i64>) -> String {
+    let values: Vec<String> = values.map(|value| value.to_string()).collect();
+    format!("{{{}}}", values.join(","))
+}
+
+/// Makes `new` what these jobs held from a version on. What stays as it was is not touched.
+pub async fn replace_days(
+    db: &mut PgConnection,
+    jobs: &[i64],
+    new: &[(i64, i64, NodeDay)],
+    sequence: i64,
+) -> sqlx::Result<()> {
+    replace(db, Which { jobs, of: None }, new, sequence).await
+}
+
+/// Which days are replaced: of these jobs all, or those of these nodes.
+struct Which<'a> {
+    jobs: &'a [i64],
+    of: Option<(&'a [i64], &'a [NaiveDate])>,
+}
+
+async fn replace(
+    db: &mut PgConnection,
+    which: Which<'_>,
+    new: &[(i64, i64, NodeDay)],
+    sequence: i64,
+) -> sqlx::Result<()> {
+    let (only_nodes, only_days) = which.of.unwrap_or_default();
+    let hours = |of: fn(&NodeDay) -> &ByHour| -> Vec<String> {
+        new.iter().map(|(.., day)| array(of(day).iter().map(|it| i64::from(*it)))).collect()
+    };
+    let (numbers, nodes): (Vec<i64>, Vec<i64>) = new.iter().map(|(job, node, _)| (*job, *node)).unzip();
+    let days: Vec<NaiveDate> = new.iter().map(|(.., day)| day.day).collect();
+    let (held, measured, busy) = (hours(|it| &it.held), hours(|it| &it.measured), hours(|it| &it.busy));
+    sqlx::query!(
+        "update usage_days known
+         set until_sequence = $1
+         where known.job_no = any($2) and known.until_sequence is null
+           and (
+               not $9 or (known.node_id, known.day) in (select * from unnest($10::bigint[], $11::date[]))
+           )
+           and not exists (
+             select
+             from unnest($3::bigint[], $4::bigint[], $5::date[], $6::text[], $7::text[], $8::text[])
+                 as new (job_no, node_id, day, held, measured, busy)
+             where new.job_no = known.job_no and new.node_id = known.node_id and new.day = known.day
+               and new.held::integer[] = known.held and new.measured::integer[] = known.measured
+               and new.busy::integer[] = known.busy
+         )",
+        sequence,
+        which.jobs,
+        &numbers,
+        &nodes,
+        &days,
+        &held,
+        &measured,
+        &busy,
+        which.of.is_some(),
+        only_nodes,
+        only_days,
+    )
+    .execute(&mut *db)
+    .await?;
+    sqlx::query!(
+        "insert into usage_days (job_no, node_id, day, held, measured, busy, from_sequence)
+         select new.job_no, new.node_id, new.day, new.held::integer[], new.measured::integer[], new.busy::integer[], $1
+         from unnest($2::bigint[], $3::bigint[], $4::date[], $5::text[], $6::text[], $7::text[])
+             as new (job_no, node_id, day, held, measured, busy)
+         where not exists (
+             select from usage_days known
+             where known.day = new.day and known.node_id = new.node_id and known.job_no = new.job_no
+               and known.until_sequence is null
+         )",
+        sequence,
+        &numbers,
+        &nodes,
+        &days,
+        &held,
+        &measured,
+        &busy,
+    )
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// Makes `new` what was held on these days of these nodes from a version on. What stays as it was is not touched.
+pub async fn replace_node_days(
+    db: &mut PgConnection,
+    (nodes, days): (&[i64], &[NaiveDate]),
+    new: &[(i64, i64, NodeDay)],
+    sequence: i64,
+) -> sqlx::Result<()> {
+    let jobs = sqlx::query_scalar!(
+        r#"select distinct job_no as "job_no!"
+           from usage_days
+           join unnest($1::bigint[], $2::date[]) as wanted (node_id, day) using (node_id, day)
+           where until_sequence is null"#,
+        nodes,
+        days,
+    )
+    .fetch_all(&mut *db)
+    .await?;
+    replace(db, Which { jobs: &jobs, of: Some((nodes, days)) }, new, sequence).await
+}

@@ -1,0 +1,421 @@
+//! `/jobs/2026-10`: what ran on accelerators, who ran it, and what of their machines' charges it is.
+
+pub mod job;
+
+use askama::Template;
+
+use super::csv::{self, RowInCurrency};
+use super::error::{Error, Result};
+use super::extract::{Pairs, Reading};
+use super::format::{File, Format};
+use super::layout::{Layout, Pages};
+use super::question::Asked;
+use super::table::page_of;
+use super::{choices, default_month, filters, paths, respond};
+use crate::enum_words::{words, written_as_str};
+use crate::money::{Currency, Decimal};
+use crate::period::Period;
+use crate::report::{GpuJob, GpuJobs};
+
+/// Jobs on a page.
+const PAGE: usize = 100;
+/// What the address takes beside what is its own.
+const TAKES: &str = "cost currency in sequence find page";
+
+words! {
+    /// What jobs are added up by.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum By: as_str, label, heading {
+        #[default]
+        Job = "job", "Job", "Job";
+        User = "user", "User", "User";
+        Account = "account", "Account", "Account";
+        Queue = "queue", "Queue", "Queue";
+        Project = "project", "Project", "Project";
+        Node = "node", "Node", "Nodes";
+        State = "state", "State", "State";
+    }
+}
+written_as_str!(By);
+
+words! {
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum SortBy: as_str {
+        #[default]
+        Cost = "cost";
+        Idle = "idle";
+        Hours = "hours";
+        Used = "used";
+        Started = "started";
+        Name = "name";
+    }
+}
+written_as_str!(SortBy);
+
+/// What is asked of jobs, beside what every page is asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JobsQuery {
+    by: By,
+    sort: SortBy,
+    is_reversed: bool,
+    /// Only jobs with these; each dimension with its value.
+    only: Vec<(By, String)>,
+}
+
+impl JobsQuery {
+    /// Takes what is its own out of the pairs of an address.
+    fn take(pairs: &mut Vec<(String, String)>) -> Result<Self> {
+        let mut query = Self::default();
+        let refused = |name: &str, error: &crate::enum_words::UnknownWord| {
+            Error::BadRequest(format!("{name}: use {}.", error.expected.join(", ")))
+        };
+        let mut rest = Vec::new();
+        for (name, value) in std::mem::take(pairs) {
+            match name.as_str() {
+                "by" => query.by = value.parse().map_err(|error| refused("by", &error))?,
+                "sort" => {
+                    let word = value.strip_prefix('-');
+                    query.is_reversed = word.is_some();
+                    query.sort = word.unwrap_or(&value).parse().map_err(|error| refused("sort", &error))?;
+                }
+                _ => match name.parse::<By>() {
+                    Ok(by) if by != By::Job => query.only.push((by, value)),
+                    _ => rest.push((name, value)),
+                },
+            }
+        }
+        *pairs = rest;
+        Ok(query)
+    }
+
+    fn pairs(&self) -> Vec<(String, String)> {
+        let mut pairs = Vec::new();
+        if self.by != By::default() {
+            pairs.push(("by".to_owned(), self.by.to_string()));
+        }
+        if self.sort != SortBy::default() || self.is_reversed {
+            let sign = if self.is_reversed { "-" } else { "" };
+            pairs.push(("sort".to_owned(), format!("{sign}{}", self.sort)));
+        }
+        pairs.extend(self.only.iter().map(|(by, value)| (by.to_string(), value.clone())));
+        pairs
+    }
+}
+
+/// Jobs that have the same in what they are added up by.
+struct Group {
+    key: String,
+    label: String,
+    href: String,
+    jobs: usize,
+    hours: Decimal,
+    measured: Decimal,
+    used: Decimal,
+    cost: Decimal,
+    idle_cost: Decimal,
+}
+
+#[derive(Template)]
+#[template(path = "jobs/index.html")]
+struct Page {
+    layout: Layout,
+    period: Period,
+    asked: Asked,
+    query: JobsQuery,
+    it: GpuJobs,
+    /// In the order of the page, those that were not asked for left out.
+    shown: Vec<GpuJob>,
+}
+
+/// The latest month.
+pub async fn latest(_: paths::AnyJobs, reading: Reading<Pairs>) -> Result {
+    let Reading { person, query: pairs, app, mut db, .. } = reading;
+    let asked = Asked::read_only(pairs, TAKES)?;
+    let viewer = person.viewer();
+    let Some((month, asked)) = default_month::latest(&mut db, &app.answers, asked, &viewer).await? else {
+        return Ok(respond::see_other(paths::Overview));
+    };
+    Ok(respond::see_other(asked.link(paths::Jobs { period: month.into() })))
+}
+
+pub async fn show(path: paths::Jobs, format: Format, reading: Reading<Pairs>) -> Result {
+    let Reading { layout, person, query: mut pairs, app, mut db, .. } = reading;
+    let period = path.period;
+    let query = JobsQuery::take(&mut pairs)?;
+    let asked = Asked::read_only(pairs, TAKES)?;
+    let question = asked.question(period, person.viewer());
+    let mut it = app.answers.gpu_jobs(&mut db, &question).await?;
+    let shown = shown(&it.jobs, &query, asked.find.as_deref());
+    match format {
+        Format::Json => {
+            it.jobs = shown;
+            respond::json(&it)
+        }
+        Format::Csv => {
+            let currency = it.data_status.currency.as_ref();
+            csv::answer(&format!("jobs-{period}"), &RowInCurrency::all(&shown, currency))
+        }
+        Format::Html => respond::html(Page { layout, period, asked, query, it, shown }),
+    }
+}
+
+/// What a job has in a dimension. A job that ran on several nodes is on each.
+fn values(job: &GpuJob, by: By) -> Vec<&str> {
+    vec![match by {
+        By::Job => &job.job.job_id,
+        By::User => &job.job.user_name,
+        By::Account => &job.job.account,
+        By::Queue => &job.job.queue,
+        By::Project => &job.job.project,
+        By::State => &job.job.state,
+        By::Node => return job.nodes.iter().map(String::as_str).collect(),
+    }]
+}
+
+fn shown(jobs: &[GpuJob], query: &JobsQuery, find: Option<&str>) -> Vec<GpuJob> {
+    let find = find.map(str::to_lowercase);
+    let is_found = |job: &GpuJob| {
+        let texts = [&job.job.job_id, &job.job.name, &job.job.user_name, &job.job.account];
+        find.as_ref().is_none_or(|find| texts.iter().any(|text| text.to_lowercase().contains(find)))
+    };
+    let is_asked =
+        |job: &GpuJob| query.only.iter().all(|(by, value)| values(job, *by).contains(&value.as_str()));
+    let mut shown: Vec<GpuJob> = jobs.iter().filter(|it| is_found(it) && is_asked(it)).cloned().collect();
+    // Stable: what is equal stays by cost.
+    match query.sort {
+        SortBy::Cost => {}
+        SortBy::Idle => shown.sort_by_key(|it| std::cmp::Reverse(it.idle_cost)),
+        SortBy::Hours => shown.sort_by_key(|it| std::cmp::Reverse(it.accelerator_hours)),
+        SortBy::Used => shown.sort_by_key(|it| std::cmp::Reverse(it.utilization)),
+        SortBy::Started => shown.sort_by_key(|it| std::cmp::Reverse(it.job.started_at)),
+        SortBy::Name => shown.sort_by(|a, b| a.job.name.cmp(&b.job.name)),
+    }
+    if query.is_reversed {
+        shown.reverse();
+    }
+    shown
+}
+
+impl Page {
+    fn currency(&self) -> Option<&Currency> {
+        self.it.data_status.currency.as_ref()
+    }
+
+    /// The currency behind the head of a column.
+    fn unit(&self) -> String {
+        self.currency().map(ToString::to_string).unwrap_or_default()
+    }
+
+    fn at(&self, query: &JobsQuery) -> String {
+        address(&Asked { page: 1, ..self.asked.clone() }, query, self.period)
+    }
+
+    fn during(&self, period: Period) -> String {
+        address(&Asked { page: 1, ..self.asked.clone() }, &self.query, period)
+    }
+
+    fn file(&self, file: File) -> String {
+        file.of(self.at(&self.query))
+    }
+
+    fn costs(&self) -> Vec<(String, String, bool)> {
+        choices::costs(&self.asked, |asked| address(asked, &self.query, self.period))
+    }
+
+    /// What jobs can be added up by.
+    fn ways(&self) -> Vec<(String, String, bool)> {
+        let of = |by: By| {
+            let query = JobsQuery { by, sort: SortBy::Cost, is_reversed: false, ..self.query.clone() };
+            (by.label().to_owned(), self.at(&query), by == self.query.by)
+        };
+        By::ALL.map(of).to_vec()
+    }
+
+    /// What the jobs are narrowed to, each with the address without it.
+    fn chips(&self) -> Vec<(String, String)> {
+        let chips = self.query.only.iter().map(|chip| {
+            let mut query = self.query.clone();
+            query.only.retain(|it| it != chip);
+            let value = match chip.1.as_str() {
+                "" => "none",
+                value => value,
+            };
+            (format!("{}: {value}", chip.0.label()), self.at(&query))
+        });
+        let found = self.asked.find.iter().map(|find| {
+            let asked = self.asked.find(None);
+            (format!("Search: {find}"), address(&asked, &self.query, self.period))
+        });
+        chips.chain(found).collect()
+    }
+
+    fn hidden(&self) -> Vec<(String, String)> {
+        let mut pairs = self.query.pairs();
+        pairs.extend(self.asked.pairs_of("cost currency in sequence"));
+        pairs
+    }
+
+    fn action(&self) -> String {
+        paths::Jobs { period: self.period }.to_string()
+    }
+
+    /// A head that sorts: its label, address and whether the table is sorted by it.
+    fn head(&self, label: impl Into<String>, sort: &str) -> (String, String, &'static str) {
+        let sort: SortBy = sort.parse().unwrap_or_default();
+        let is_current = self.query.sort == sort;
+        let query =
+            JobsQuery { sort, is_reversed: is_current && !self.query.is_reversed, ..self.query.clone() };
+        let rises = (sort == SortBy::Name) != self.query.is_reversed;
+        let sorted = match (is_current, rises) {
+            (false, _) => "none",
+            (true, true) => "ascending",
+            (true, false) => "descending",
+        };
+        (label.into(), self.at(&query), sorted)
+    }
+
+    fn rows(&self) -> &[GpuJob] {
+        page_of(&self.shown, self.asked.page, PAGE)
+    }
+
+    fn pages(&self) -> Pages {
+        Pages::of(self.asked.page, self.shown.len() as u64, PAGE as u64, &self.at(&self.query))
+    }
+
+    fn groups(&self) -> Vec<Group> {
+        let mut groups: std::collections::BTreeMap<&str, Group> = std::collections::BTreeMap::new();
+        for job in &self.shown {
+            let of_job = values(job, self.query.by);
+            // A job of several nodes stands at the first alone, so that the groups sum to the total.
+            let Some(key) = of_job.first().copied() else { continue };
+            let group = groups.entry(key).or_insert_with(|| {
+                let mut query = JobsQuery { by: By::Job, ..self.query.clone() };
+                query.only.push((self.query.by, key.to_owned()));
+                let label = match (key, self.query.by) {
+                    ("", by) => format!("No {}", by.label().to_lowercase()),
+                    (_, By::State) => job.state().label().to_owned(),
+                    (key, _) => key.to_owned(),
+                };
+                Group {
+                    key: key.to_owned(),
+                    label,
+                    href: self.at(&query),
+                    jobs: 0,
+                    hours: Decimal::ZERO,
+                    measured: Decimal::ZERO,
+                    used: Decimal::ZERO,
+                    cost: Decimal::ZERO,
+                    idle_cost: Decimal::ZERO,
+                }
+            });
+            group.jobs += 1;
+            group.hours += job.accelerator_hours;
+            group.measured += job.measured_hours;
+            group.used += job.used_hours;
+            group.cost += job.cost;
+            group.idle_cost += job.idle_cost;
+        }
+        let mut groups: Vec<Group> = groups.into_values().collect();
+        groups.sort_by(|a, b| b.cost.cmp(&a.cost).then(b.hours.cmp(&a.hours)).then(a.key.cmp(&b.key)));
+        groups
+    }
+
+    fn sum(&self, of: fn(&GpuJob) -> Decimal) -> Decimal {
+        self.shown.iter().map(of).sum()
+    }
+
+    fn total_hours(&self) -> Decimal {
+        self.sum(|it| it.accelerator_hours)
+    }
+
+    fn total_cost(&self) -> Decimal {
+        self.sum(|it| it.cost)
+    }
+
+    fn total_idle(&self) -> Decimal {
+        self.sum(|it| it.idle_cost)
+    }
+
+    fn total_used(&self) -> Option<Decimal> {
+        self.sum(|it| it.used_hours).divide(self.sum(|it| it.measured_hours), 4)
+    }
+
+    fn without_cost(&self) -> Decimal {
+        self.sum(|it| it.hours_without_cost)
+    }
+
+    /// The lines that every hour and every amount stands in: label, hours, cost, what it means.
+    fn lines(&self) -> Vec<(&'static str, Option<Decimal>, Decimal, &'static str)> {
+        let (hours, cost) = (&self.it.hours, &self.it.cost);
+        vec![
+            ("Used", Some(hours.used), cost.used, "Held by a job, and at work."),
+            ("Held but idle", Some(hours.idle), cost.idle, "Held by a job, and measured not to work."),
+            (
+                "Held, not measured",
+                Some(hours.unmeasured),
+                cost.unmeasured,
+                "Held by a job; nobody measured whether it worked.",
+            ),
+            ("Held by nobody", Some(hours.unheld), cost.unheld, "Paid for, and no job held it."),
+            (
+                "Without usage data",
+                Some(hours.without_usage),
+                cost.without_usage,
+                "No import says who held it, no node is matched to the machine, or the charge names no machine.",
+            ),
+        ]
+    }
+
+    fn share(&self, cost: &Decimal) -> Option<Decimal> {
+        cost.divide(self.it.cost.total, 4)
+    }
+
+    fn job(&self, job: &GpuJob) -> String {
+        job_address(job.job.job_no, &self.asked)
+    }
+}
+
+impl Group {
+    fn utilization(&self) -> Option<Decimal> {
+        self.used.divide(self.measured, 4)
+    }
+}
+
+/// The address that asks this.
+fn address(asked: &Asked, query: &JobsQuery, period: Period) -> String {
+    let mut pairs = query.pairs();
+    pairs.extend(asked.pairs_of(TAKES));
+    let path = paths::Jobs { period };
+    if pairs.is_empty() { path.to_string() } else { paths::with_query(path, &pairs) }
+}
+
+/// The page of a job, asked as this one is.
+fn job_address(job: i64, asked: &Asked) -> String {
+    let pairs = asked.pairs_of(job::TAKES);
+    let path = paths::Job { job };
+    if pairs.is_empty() { path.to_string() } else { paths::with_query(path, &pairs) }
+}
+
+csv::record! {
+    |it: RowInCurrency<'_, GpuJob>|
+    "job" => &it.row.job.job_id,
+    "name" => &it.row.job.name,
+    "user" => &it.row.job.user_name,
+    "account" => &it.row.job.account,
+    "project" => &it.row.job.project,
+    "queue" => &it.row.job.queue,
+    "qos" => &it.row.job.qos,
+    "state" => &it.row.job.state,
+    "cluster" => &it.row.job.source,
+    "nodes" => it.row.nodes.join(" "),
+    "model" => &it.row.job.model,
+    "started_at" => it.row.job.started_at.map(|at| at.to_rfc3339()).unwrap_or_default(),
+    "ended_at" => it.row.job.ended_at.map(|at| at.to_rfc3339()).unwrap_or_default(),
+    "accelerators" => it.row.accelerators,
+    "accelerator_hours" => it.row.accelerator_hours,
+    "utilization" => it.row.utilization,
+    "currency" => it.currency,
+    "cost" => it.row.cost,
+    "idle_cost" => it.row.idle_cost,
+    "hours_without_cost" => it.row.hours_without_cost,
+}

@@ -1,0 +1,77 @@
+//! `/usage/imports/7`: what a file of usage was, which of its rows were rejected, and taking it back.
+
+use askama::Template;
+use serde_json::json;
+
+use super::super::csv;
+use super::super::error::{Error, Result};
+use super::super::extract::{Reading, Writing};
+use super::super::format::Format;
+use super::super::layout::Layout;
+use super::super::{Access, filters, paths, respond};
+use crate::telemetry::read::{self, ImportLine, RejectedRow};
+use crate::telemetry::{self, Skip, Undone};
+
+/// Rejected rows on the page.
+const SHOWN: i64 = 100;
+/// In a file.
+const MOST: i64 = 100_000;
+
+#[derive(Template)]
+#[template(path = "usage/import.html")]
+struct Page {
+    layout: Layout,
+    path: paths::UsageImport,
+    line: ImportLine,
+    rejections: Vec<RejectedRow>,
+    skips: Vec<(String, i64)>,
+}
+
+pub async fn show(path: paths::UsageImport, format: Format, reading: Reading) -> Result {
+    let Reading { layout, mut db, .. } = reading;
+    let line = read::imports(&mut db, Some(path.import), 1).await?.pop().ok_or(Error::NotFound)?;
+    match format {
+        Format::Csv => {
+            let rows = read::rejections(&mut db, path.import, MOST).await?;
+            csv::answer(&format!("usage-import-{}-rejected", path.import), &rows)
+        }
+        Format::Json => {
+            let rejections = read::rejections(&mut db, path.import, MOST).await?;
+            respond::json(&json!({ "import": line, "rejections": rejections }))
+        }
+        Format::Html => {
+            let rejections = read::rejections(&mut db, path.import, SHOWN).await?;
+            let skips = read::skips(&mut db, path.import).await?;
+            respond::html(Page { layout, path, line, rejections, skips })
+        }
+    }
+}
+
+pub async fn undo(path: paths::UsageUndo, writing: Writing) -> Result {
+    let Writing { now, by, mut db, .. } = writing;
+    let page = paths::UsageImport { import: path.import };
+    let said = match telemetry::undo(&mut db, path.import, by.at(now)).await? {
+        Undone::Done => "Undone. Import the file again to bring it back.",
+        Undone::NotActive => "Nothing changed: the import is not active.",
+    };
+    Ok(respond::flash(page, said))
+}
+
+impl Page {
+    /// Why rows were skipped, in words.
+    fn skipped(&self) -> Vec<(String, i64)> {
+        let words = self.skips.iter().map(|(reason, rows)| {
+            let known = Skip::ALL.into_iter().find(|it| it.as_str() == reason);
+            (known.map_or_else(|| reason.clone(), |it| it.reason().to_owned()), *rows)
+        });
+        words.collect()
+    }
+}
+
+csv::record! {
+    |it: RejectedRow|
+    "row" => it.row,
+    "column" => &it.column,
+    "found" => &it.found,
+    "expected" => &it.expected,
+}

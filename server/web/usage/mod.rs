@@ -1,0 +1,121 @@
+//! `/usage`: files of schedulers and meters that were imported, and which machine each of their nodes is.
+
+pub mod import;
+
+use askama::Template;
+use serde::{Deserialize, Serialize};
+
+use super::csv;
+use super::error::{Error, Result};
+use super::extract::{Db, Form, Reading, Writing};
+use super::format::Format;
+use super::layout::Layout;
+use super::{Access, filters, paths, respond};
+use crate::ledger;
+use crate::telemetry::read::{self, ImportLine, Node, Source};
+use crate::telemetry::{Format as UsageFormat, Matched, match_node};
+
+/// Imports on the page.
+const MOST: i64 = 200;
+
+#[derive(Serialize)]
+struct Usage {
+    sources: Vec<Source>,
+    nodes: Vec<Node>,
+    imports: Vec<ImportLine>,
+}
+
+#[derive(Template)]
+#[template(path = "usage/index.html")]
+struct Page {
+    layout: Layout,
+    it: Usage,
+    /// Machines that no node is, for a node whose name is none.
+    machines: Vec<String>,
+}
+
+pub async fn index(_: paths::Usage, format: Format, reading: Reading) -> Result {
+    let Reading { layout, mut db, .. } = reading;
+    let sequence = ledger::sequence(&mut db).await?;
+    let it = Usage {
+        sources: read::sources(&mut db).await?,
+        nodes: read::nodes(&mut db, sequence).await?,
+        imports: read::imports(&mut db, None, MOST).await?,
+    };
+    match format {
+        Format::Json => respond::json(&it),
+        Format::Csv => csv::answer("usage-imports", &it.imports),
+        Format::Html => {
+            let machines = free_machines(&mut db, &it.nodes).await?;
+            respond::html(Page { layout, it, machines })
+        }
+    }
+}
+
+async fn free_machines(db: &mut Db, nodes: &[Node]) -> Result<Vec<String>> {
+    let taken: Vec<String> = nodes.iter().filter_map(|it| it.resource.clone()).collect();
+    Ok(read::machines_but(&mut *db, &taken, MOST).await?)
+}
+
+#[derive(Deserialize)]
+pub struct MatchForm {
+    machine: String,
+}
+
+/// Says which machine a node is.
+pub async fn match_to(path: paths::UsageNode, writing: Writing, Form(form): Form<MatchForm>) -> Result {
+    let Writing { now, by, mut db, .. } = writing;
+    let machine = form.machine.trim();
+    let said = match match_node(&mut db, path.node, machine, by.at(now)).await? {
+        Matched::NoSuchNode => return Err(Error::NotFound),
+        Matched::AsBefore => "Nothing changed.".to_owned(),
+        Matched::Done if machine.is_empty() => "The node is matched by its name again.".to_owned(),
+        Matched::Done => format!("The node is machine {machine}."),
+        Matched::NoSuchMachine => {
+            format!(
+                "Nothing changed: no charge for GPUs has the resource {machine}. Enter the ResourceId of a bill, or the name of a unit of a cluster."
+            )
+        }
+    };
+    Ok(respond::flash(paths::Usage, &said))
+}
+
+/// What an import became, and the look of it.
+pub fn state(line: &ImportLine) -> (&'static str, &'static str) {
+    match line.status.as_str() {
+        "active" => ("active", "good"),
+        "undone" => ("undone", ""),
+        _ => ("refused", "bad"),
+    }
+}
+
+/// What people call a format.
+pub fn format_label(name: &str) -> String {
+    name.parse::<UsageFormat>().map_or_else(|_| name.to_owned(), |it| it.label().to_owned())
+}
+
+impl Page {
+    fn unmatched(&self) -> Vec<&Node> {
+        self.it.nodes.iter().filter(|it| it.resource.is_none()).collect()
+    }
+
+    fn matched(&self) -> Vec<&Node> {
+        self.it.nodes.iter().filter(|it| it.resource.is_some()).collect()
+    }
+}
+
+csv::record! {
+    |it: ImportLine|
+    "import" => it.import_id,
+    "file" => &it.file_name,
+    "format" => &it.format,
+    "status" => &it.status,
+    "rows" => it.rows_read,
+    "jobs" => it.jobs,
+    "samples" => it.samples,
+    "rejected" => it.rejected,
+    "skipped" => it.skipped,
+    "accelerator_hours" => it.accelerator_hours,
+    "imported_at" => it.imported_at.to_rfc3339(),
+    "imported_by" => &it.imported_by,
+}

@@ -1,0 +1,144 @@
+//! Usage in the browser: a scheduler's jobs beside the bill of their machine, a node that is matched, and both taken back.
+
+use axum::http::StatusCode;
+use gpuledger::accounts::Role;
+use gpuledger::money::Decimal;
+use serde_json::Value;
+use sqlx::PgPool;
+
+use crate::support::json::decimal;
+use crate::support::{Focus, TestApp, html};
+
+/// A job that ended at once, two on a machine of the bill below, and one on a node that no bill knows.
+pub const SACCT: &str = "JobID|JobIDRaw|Cluster|User|Account|Partition|State|Submit|Start|End|ElapsedRaw|AllocTRES|AdminComment|NodeList|JobName\n\
+    6|6|hpc|ann|ml|gpu|COMPLETED|2026-10-05T09:00:00|2026-10-05T09:30:00|2026-10-05T09:30:00|0|gres/gpu=1||node-s1|test\n\
+    7|7|hpc|ann|ml|gpu|COMPLETED|2026-10-05T09:00:00|2026-10-05T10:00:00|2026-10-05T11:00:00|3600|gres/gpu=4|JS1:Short|node-s1|train\n\
+    8|8|hpc|ben|cv|gpu|FAILED|2026-10-05T09:00:00|2026-10-05T10:30:00|2026-10-05T11:00:00|1800|gres/gpu=4||node-s1|eval|fast\n\
+    9|9|hpc|cat|cv|gpu|COMPLETED|2026-10-05T09:00:00|2026-10-05T12:00:00|2026-10-05T13:00:00|3600|gres/gpu=8||gpu-7|other\n";
+
+/// Machines node-s1 and node-s2, an hour each.
+fn bill() -> Focus {
+    Focus::new().hour("acme", "s1", "2026-10-05T10", "80.8", "vision").hour(
+        "acme",
+        "s2",
+        "2026-10-05T12",
+        "40",
+        "nlp",
+    )
+}
+
+/// Imports both.
+async fn with_usage(db: PgPool) -> TestApp {
+    let app = TestApp::new(db);
+    let mut finance = app.signed_in(Role::Finance).await;
+    finance.import("bill.csv", bill()).await;
+    let uploaded = finance.upload(&[("sacct.txt", SACCT.as_bytes())]).await;
+    assert_eq!(uploaded.status, StatusCode::SEE_OTHER);
+    finance.run_jobs().await;
+    let batch = finance.get(uploaded.location()).await;
+    assert!(batch.body.contains("Usage import 1"), "{}", batch.body);
+    finance
+}
+
+fn job<'a>(it: &'a Value, id: &str) -> &'a Value {
+    it["jobs"].as_array().unwrap().iter().find(|job| job["job_id"] == id).unwrap()
+}
+
+/// The five lines sum to all charges of GPUs, and jobs to what they held.
+fn assert_balanced(it: &Value) {
+    let cost = &it["cost"];
+    let lines = ["used", "idle", "unmeasured", "unheld", "without_usage"].map(|name| decimal(&cost[name]));
+    assert_eq!(lines.into_iter().sum::<Decimal>(), decimal(&cost["total"]), "{cost}");
+    let held = ["used", "idle", "unmeasured"].map(|name| decimal(&cost[name])).into_iter().sum::<Decimal>();
+    let jobs: Decimal = it["jobs"].as_array().unwrap().iter().map(|job| decimal(&job["cost"])).sum();
+    assert_eq!(jobs, held);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn jobs_have_their_part_of_what_their_machine_cost(db: PgPool) {
+    let mut finance = with_usage(db).await;
+    let it = finance.json("/jobs/2026-10.json").await;
+    assert_balanced(&it);
+    // Of eight for an hour: four for all of it, four for half of it; a quarter was held by nobody.
+    assert_eq!(decimal(&job(&it, "7")["cost"]), "40.4".parse().unwrap());
+    assert_eq!(decimal(&job(&it, "8")["cost"]), "20.2".parse().unwrap());
+    assert_eq!(job(&it, "8")["name"], "eval|fast");
+    assert_eq!(decimal(&it["cost"]["unheld"]), "20.2".parse().unwrap());
+    assert_eq!(decimal(&it["cost"]["without_usage"]), "40".parse().unwrap());
+    assert_eq!(decimal(&job(&it, "9")["hours_without_cost"]), "8".parse().unwrap());
+    assert_eq!(job(&it, "7")["utilization"], Value::Null, "what nobody measured is not idle");
+
+    let page = finance.get("/jobs/2026-10").await;
+    assert_eq!(html::texts(&page.body, "#jobs tbody tr").len(), 4);
+    assert!(page.body.contains("Nodes without a machine"));
+    for (path, rows) in [
+        ("/jobs/2026-10?by=user", 3),
+        ("/jobs/2026-10?by=account", 2),
+        ("/jobs/2026-10?by=node", 2),
+        ("/jobs/2026-10?by=state", 2),
+    ] {
+        let page = finance.get(path).await;
+        assert_eq!(html::texts(&page.body, "#groups tbody tr").len(), rows, "{path}");
+    }
+    let page = finance.get("/jobs/2026-10?account=cv&find=EVAL").await;
+    assert_eq!(html::texts(&page.body, "#jobs tbody tr").len(), 1);
+    assert_eq!(finance.get("/jobs/2026-10?by=colour").await.status, StatusCode::BAD_REQUEST);
+
+    // The number behind the link is the number that was clicked.
+    let number = job(&it, "7")["job_no"].as_i64().unwrap();
+    let one = finance.json(&format!("/jobs/job/{number}.json")).await;
+    assert_eq!(decimal(&one["cost"]), "40.4".parse().unwrap());
+    assert_eq!(finance.get(&format!("/jobs/job/{number}")).await.status, StatusCode::OK);
+    assert_eq!(finance.get("/jobs/job/999").await.status, StatusCode::NOT_FOUND);
+    let csv = finance.get("/jobs/2026-10.csv").await;
+    assert_eq!(csv.body.lines().count(), 5);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_node_is_matched_and_both_are_taken_back(db: PgPool) {
+    let mut finance = with_usage(db).await;
+    let before = finance.json("/jobs/2026-10.json").await;
+    let mut admin = finance.signed_in_as("ada@example.org", Role::Admin).await;
+    let nodes = admin.json("/usage.json").await;
+    let node = nodes["nodes"].as_array().unwrap().iter().find(|it| it["name"] == "gpu-7").unwrap();
+    let address = format!("/usage/nodes/{}", node["node_id"]);
+    let wrong = admin.submit("/usage", &address, &[("machine", "nothing")]).await;
+    assert!(admin.get(wrong.location()).await.body.contains("no charge for GPUs has the resource nothing"));
+    admin.submit("/usage", &address, &[("machine", "NODE-S2")]).await;
+    let matched = admin.json("/jobs/2026-10.json").await;
+    assert_balanced(&matched);
+    assert_eq!(decimal(&job(&matched, "9")["cost"]), "40".parse().unwrap());
+    assert_eq!(decimal(&matched["cost"]["without_usage"]), Decimal::ZERO);
+    assert!(matched["unmatched"].as_array().unwrap().is_empty());
+    // As of the version before it reads as before.
+    let sequence = before["sequence"].as_i64().unwrap();
+    let as_before = admin.json(&format!("/jobs/2026-10.json?sequence={sequence}")).await;
+    assert_eq!(as_before["jobs"], before["jobs"]);
+    admin.submit("/usage", &address, &[("machine", "")]).await;
+    assert_eq!(admin.json("/jobs/2026-10.json").await["jobs"], before["jobs"]);
+
+    finance.submit("/usage/imports/1", "/usage/imports/1/undo", &[]).await;
+    let undone = finance.json("/jobs/2026-10.json").await;
+    assert_balanced(&undone);
+    assert!(undone["jobs"].as_array().unwrap().is_empty());
+    assert_eq!(
+        decimal(&undone["cost"]["without_usage"]),
+        "80.8".parse::<Decimal>().unwrap() + Decimal::from(40)
+    );
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_file_that_is_no_usage_is_told_with_its_rows(db: PgPool) {
+    let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
+    let head = SACCT.lines().next().unwrap();
+    let bad = format!("{head}\n7|7|hpc|<b>ann|ml|gpu|COMPLETED|x|y|z|3600|gres/gpu=4||n|train\n");
+    let uploaded = finance.upload(&[("bad.txt", bad.as_bytes())]).await;
+    finance.run_jobs().await;
+    let batch = finance.get(uploaded.location()).await;
+    assert!(batch.body.contains("row 1, column Submit: found x; expected a time such as"), "{}", batch.body);
+    let page = finance.get("/usage/imports/1").await;
+    assert_eq!(html::texts(&page.body, "#rejected tbody tr").len(), 1);
+    assert!(page.body.contains("refused"));
+    let jobs = finance.get("/jobs/2026-10").await;
+    assert!(jobs.body.contains("No usage was imported yet"));
+}
