@@ -175,7 +175,7 @@ async fn load(session: &Session, data_dir: &Path, mut mark: Mark) -> anyhow::Res
     for delivery in deliveries.iter().skip(mark.loaded) {
         // Not counted by the mark: what has happened already does not happen again.
         while let Some(happening) = happenings.next_if(|happening| happening.at <= delivery.at) {
-            rows += happen(session, happening).await?;
+            rows += happen(session, &demonstration, happening).await?;
         }
         let report = import(session, delivery).await?;
         rows += report.rows_read;
@@ -220,7 +220,11 @@ async fn enter_invoices(session: &Session, demonstration: &Demonstration) -> any
 }
 
 /// Writes down, reads or publishes something of its own cluster, unless that was done; answers rows that were loaded.
-async fn happen(session: &Session, happening: Happening) -> anyhow::Result<u64> {
+async fn happen(
+    session: &Session,
+    demonstration: &Demonstration,
+    happening: Happening,
+) -> anyhow::Result<u64> {
     let mut db = session.pool.acquire().await?;
     let Happening { at, what } = happening;
     let (_, asset_register) = AssetRegister::current(&mut db).await?;
@@ -250,8 +254,9 @@ async fn happen(session: &Session, happening: Happening) -> anyhow::Result<u64> 
             drop(db);
             return publish(session, month, at).await;
         }
-        ClusterNews::Exported(file) => {
+        ClusterNews::Exported(month) => {
             drop(db);
+            let file = demonstration.jobs(month).context("the demonstration could not be made")?;
             return import_jobs(session, file, at).await;
         }
     };

@@ -5,6 +5,7 @@
 //! off. The month that is not over is nobody's yet: whoever looks finds the button.
 
 use std::collections::BTreeMap;
+use std::io;
 
 use chrono::{DateTime, Datelike as _, Days, NaiveDate, NaiveTime, TimeDelta, Utc, Weekday};
 
@@ -52,8 +53,8 @@ pub enum ClusterNews {
     Read { summary: String, readings: Vec<Reading> },
     /// Submitted, as a bill would be.
     Published(BillingMonth),
-    /// What its scheduler says of its jobs.
-    Exported(File),
+    /// What its scheduler says of the jobs of a month ([`Demonstration::jobs`]).
+    Exported(BillingMonth),
 }
 
 /// Everything that happens to it in these months, in order.
@@ -72,8 +73,6 @@ pub(super) fn happenings(demonstration: &Demonstration) -> Vec<Happening> {
     let of_site = vec![meter(OF_SITE, MeterLocation::Facility)];
     add(it.first.plus(METERED).first_day(), written("The site has a meter of its own", of_site));
     add(it.broken(), written("A shelf of the storage is lost", vec![it.write_off()]));
-    let (first, expanded) = (it.first.first_day(), it.expanded());
-    let jobs = jobs::Cluster { seed: it.seed, first, expanded, until: demonstration.until }.jobs();
     for index in MONTHS - demonstration.months..MONTHS {
         let month = it.first.plus(index as u32);
         let end = month.days().end.min(demonstration.until);
@@ -82,13 +81,23 @@ pub(super) fn happenings(demonstration: &Demonstration) -> Vec<Happening> {
         if month != last {
             add(end + Days::new(3), ClusterNews::Published(month));
         }
-        let exported = jobs::export(&jobs, month, demonstration.until);
-        #[expect(clippy::expect_used, reason = "memory takes what is written to it")]
-        let file = exported.expect("an export is written to memory");
-        add(day_of_export(month, demonstration.until), ClusterNews::Exported(file));
+        add(day_of_export(month, demonstration.until), ClusterNews::Exported(month));
     }
     happenings.sort_by_key(|happening| happening.at);
     happenings
+}
+
+/// What the scheduler says of the jobs of a month.
+pub(super) fn jobs_of(demonstration: &Demonstration, month: BillingMonth) -> io::Result<File> {
+    let first = demonstration.last_month().minus(MONTHS as u32 - 1);
+    let it = Story { first, seed: demonstration.seed };
+    let cluster = jobs::Cluster {
+        seed: it.seed,
+        first: first.first_day(),
+        expanded: it.expanded(),
+        until: demonstration.until,
+    };
+    jobs::export(&cluster.jobs(), month, demonstration.until)
 }
 
 struct Story {

@@ -182,6 +182,14 @@ impl Demonstration {
         cluster::happenings(self)
     }
 
+    /// What the scheduler of its own cluster says of the jobs of a month.
+    ///
+    /// # Errors
+    /// None: it is written to memory.
+    pub fn jobs(&self, month: BillingMonth) -> io::Result<File> {
+        cluster::jobs_of(self, month)
+    }
+
     /// US dollars for a euro on the working days of these months, in the form of the European Central Bank's
     /// history. Invented, as its name says.
     pub fn exchange_rates(&self) -> File {
