@@ -167,6 +167,16 @@ fn print(report: &Report) -> io::Result<()> {
 
 fn print_loaded(report: &Report) -> io::Result<()> {
     if let Some(usage) = &report.usage {
+        if usage.samples > 0 {
+            return say!(
+                "  usage import {}: {} rows = {} of a meter + {} rejected + {} skipped",
+                usage.import,
+                report.rows_read,
+                usage.samples,
+                report.rejected,
+                report.skipped
+            );
+        }
         return say!(
             "  usage import {}: {} rows = {} jobs + {} rejected + {} skipped; {} GPU-hours",
             usage.import,

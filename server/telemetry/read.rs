@@ -15,6 +15,8 @@ pub struct Node {
     pub node_id: i64,
     pub source_id: i64,
     pub source: String,
+    /// Of which kind the source is: `slurm`.
+    pub kind: String,
     pub name: String,
     /// ResourceId of the charges, as bills write it. None where no machine is known by the node's name, and nobody said which it is.
     pub resource: Option<String>,
@@ -82,7 +84,7 @@ pub async fn nodes(db: &mut PgConnection, sequence: i64) -> sqlx::Result<Vec<Nod
     sqlx::query_as!(
         Node,
         r#"with named as (
-               select n.node_id, n.source_id, s.name as source, n.name, m.resource_id,
+               select n.node_id, n.source_id, s.name as source, s.kind, n.name, m.resource_id,
                    lower(coalesce(m.resource_id, n.name)) as full_name,
                    lower(coalesce(m.resource_id, split_part(n.name, '.', 1))) as short_name
                from usage_nodes n
@@ -99,7 +101,7 @@ pub async fn nodes(db: &mut PgConnection, sequence: i64) -> sqlx::Result<Vec<Nod
                  )
                group by 1
            )
-           select node_id as "node_id!", source_id as "source_id!", source as "source!", name as "name!",
+           select node_id as "node_id!", source_id as "source_id!", source as "source!", kind as "kind!", name as "name!",
                coalesce(
                    (select resource_id from machines where resource = full_name and full_name <> ''),
                    (select resource_id from machines where resource = short_name and short_name <> '')
