@@ -1,7 +1,7 @@
 //! What meters of active imports say together of a node on a day: who held its accelerators, and how busy these were.
 //!
 //! Of a device and an hour one import counts: that which saw it longest, of several the last. A slice is its dominant share of its
-//! accelerator. What nobody held is written down as such, under the job 0, where the import says who holds devices at all: what only
+//! accelerator; where those of one amount to more than all of it, they are cut down in proportion. What nobody held is written down as such, under the job 0, where the import says who holds devices at all: what only
 //! measures does not know who did. An hour in which no meter saw a device is not known.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,6 +22,8 @@ const BATCH: usize = 500;
 /// What an import says of a device while somebody held it, or nobody.
 struct Seen {
     import_id: i64,
+    /// The accelerator that it is, or is a slice of.
+    accelerator: String,
     device: String,
     /// In ten-thousandths of the accelerator.
     share: u32,
@@ -62,6 +64,7 @@ pub async fn republish(db: &mut PgConnection, import_id: i64, sequence: i64) -> 
                 import_id: row.import_id,
                 share: share_of(&row.profile, None).unwrap_or(FULLY_USED),
                 device: format!("{}/{}", row.device, row.slice),
+                accelerator: row.device,
                 job_no: row.job_no,
                 present: row.present,
                 measured: row.measured,
@@ -92,6 +95,7 @@ fn together(day: NaiveDate, seen: &[Seen]) -> Vec<(i64, NodeDay)> {
     let empty = || NodeDay { day, held: [0; HOURS], measured: [0; HOURS], busy: [0; HOURS] };
     let mut days: BTreeMap<i64, NodeDay> = BTreeMap::new();
     let devices: BTreeSet<&str> = seen.iter().map(|it| it.device.as_str()).collect();
+    let whole = shares_by_hour(seen);
     for device in devices {
         let of_device: Vec<&Seen> = seen.iter().filter(|it| it.device == device).collect();
         for hour in 0..HOURS {
@@ -106,7 +110,9 @@ fn together(day: NaiveDate, seen: &[Seen]) -> Vec<(i64, NodeDay)> {
             };
             for it in of_device.iter().filter(|it| it.import_id == chosen && at(&it.present, hour) > 0) {
                 let part = |value: i32| -> i32 {
-                    let part = i64::from(value) * i64::from(it.share) / i64::from(FULLY_USED);
+                    let of =
+                        whole.get(&(it.accelerator.as_str(), hour)).copied().unwrap_or(0).max(FULLY_USED);
+                    let part = i64::from(value) * i64::from(it.share) / i64::from(of);
                     i32::try_from(part).unwrap_or(value)
                 };
                 let of_job = days.entry(it.job_no).or_insert_with(empty);
@@ -119,6 +125,17 @@ fn together(day: NaiveDate, seen: &[Seen]) -> Vec<(i64, NodeDay)> {
         }
     }
     days.into_iter().filter(|(_, it)| it.held.iter().any(|held| *held > 0)).collect()
+}
+
+/// What the slices of an accelerator that were seen in an hour amount to. A layout can amount to more than one: 4g and 3g do.
+fn shares_by_hour(seen: &[Seen]) -> BTreeMap<(&str, usize), u32> {
+    let mut slices: BTreeMap<(&str, usize), BTreeMap<&str, u32>> = BTreeMap::new();
+    for it in seen {
+        for hour in (0..HOURS).filter(|hour| at(&it.present, *hour) > 0) {
+            slices.entry((it.accelerator.as_str(), hour)).or_default().insert(&it.device, it.share);
+        }
+    }
+    slices.into_iter().map(|(place, slices)| (place, slices.values().sum())).collect()
 }
 
 fn at(hours: &[i32], hour: usize) -> i32 {
@@ -141,6 +158,7 @@ mod tests {
         };
         Seen {
             import_id,
+            accelerator: device.split('/').next().unwrap_or(device).to_owned(),
             device: device.to_owned(),
             share: FULLY_USED,
             job_no,
@@ -169,5 +187,9 @@ mod tests {
         assert_eq!(held(&two), [(0, 3600, 0), (7, 7200, 3600)]);
         let sliced = Seen { share: 5000, ..seen(1, "a/1", 7, 3600, 3600) };
         assert_eq!(held(&[sliced]), [(7, 1800, 1800)]);
+        // 4g.40gb and 3g.40gb of one accelerator: 4/7 and 1/2, and together no more than all of it.
+        let of = |share, slice: &str, job| Seen { share, ..seen(1, slice, job, 3600, 0) };
+        let both = held(&[of(5714, "a/1", 7), of(5000, "a/2", 8)]);
+        assert_eq!(both, [(7, 1919, 0), (8, 1680, 0)]);
     }
 }
