@@ -166,7 +166,7 @@ do $$ begin
             node_id bigint not null,
             device text not null,
             slice text not null,
-            -- The pod that held it, or 0.
+            -- The pod that held it; 0 where nobody did, -1 where a job of Slurm.
             job_no bigint not null,
             profile text not null,
             model text not null,

@@ -66,6 +66,7 @@ const PURE: &[&str] = &[
     "telemetry/reading.rs",
     "telemetry/share.rs",
     "telemetry/slurm",
+    "telemetry/table.rs",
     "telemetry/walk_json.rs",
     "tokens.rs",
 ];

@@ -9,7 +9,7 @@ use crate::enum_words::words;
 use crate::money::{Currency, Decimal};
 
 use super::Decision;
-use super::loaded::{Loaded, LoadedFile, Source};
+use super::loaded::{Kept, Loaded, Source};
 use super::original::Sha256;
 use super::partition::TABLES;
 use super::rollup::Sums;
@@ -67,7 +67,7 @@ async fn unlock(db: &mut PgConnection, delivery_id: i64) -> sqlx::Result<()> {
 /// Writes down that a file is kept, with its rows.
 pub async fn note_original(
     db: &mut PgConnection,
-    file: &LoadedFile,
+    file: &Kept,
     rows: u64,
     now: DateTime<Utc>,
 ) -> sqlx::Result<()> {
@@ -140,7 +140,7 @@ pub async fn complete(
         )
         .execute(&mut *tx)
         .await?;
-        note_original(&mut tx, file, *rows, now).await?;
+        note_original(&mut tx, &file.kept(), *rows, now).await?;
     }
     for (reason, rows) in &reading.skips {
         sqlx::query!(

@@ -437,7 +437,7 @@ impl From<LoadError> for Failure {
 }
 
 /// Whether what arrived is a container rather than its content: gzip or zip, by the first bytes.
-pub(super) fn is_packed(path: &Path) -> io::Result<bool> {
+pub fn is_packed(path: &Path) -> io::Result<bool> {
     let mut start = Vec::new();
     File::open(path)?.take(2).read_to_end(&mut start)?;
     Ok(matches!(start.as_slice(), [0x1f, 0x8b] | b"PK"))

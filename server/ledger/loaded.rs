@@ -111,3 +111,11 @@ pub struct LoadedFile {
     pub received_bytes: u64,
     pub content_bytes: u64,
 }
+
+impl LoadedFile {
+    /// Where it is kept.
+    pub fn kept(&self) -> Kept {
+        let Self { sha256, received_bytes, content_bytes, .. } = *self;
+        Kept { sha256, received_bytes, content_bytes }
+    }
+}

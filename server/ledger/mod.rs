@@ -74,13 +74,13 @@ pub use catalog::{
 pub use check::{Equation, check, check_kept, check_originals};
 pub use correction::{CORRECTED, Mark};
 pub use decision::Decision;
-pub use delivery::{Ended, discard, sweep};
+pub use delivery::{Ended, discard, note_original, sweep};
 pub use group_files::{Bundle, LookIn, gather};
 pub use import::{Import, Interrupted, WhenUnsure, import};
 pub use import_report::{Report, ReportFile, ReportRejection, Status, UsageOfFile};
 pub use invoice::{NewInvoice, enter_invoice, remove_invoice};
-pub use load::hash;
-pub use loaded::Source;
+pub use load::{hash, is_packed};
+pub use loaded::{Kept, Source};
 pub use loss::{Limits, Measure, is_limit, limits, set_limit};
 pub use mappings::{
     SavedMapping, every_mapping, mappings, read_as, read_as_of, remove_mapping, save_mapping,

@@ -190,7 +190,7 @@ impl Reload<'_> {
             return differs();
         }
         for (file, rows) in &brought {
-            delivery::note_original(&mut tx, file, *rows, now).await?;
+            delivery::note_original(&mut tx, &file.kept(), *rows, now).await?;
         }
         // Its keys may be others than before, so whose they are is found out anew.
         sqlx::query!("delete from attribution_set_deliveries where delivery_id = $1", delivery_id)

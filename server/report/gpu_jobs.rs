@@ -9,6 +9,7 @@ use sqlx::{PgConnection, Postgres, QueryBuilder, Row as _};
 
 use super::cache::Ask;
 use super::denominate::denominate;
+use super::hourly_ways::hours_of_row;
 use super::snapshot::AsOf;
 use super::sql::{Column, Measure, Rows, Source};
 use super::{Answers, DataStatus, Error, Filter, Grouping, Question};
@@ -216,29 +217,6 @@ impl Ask for FindMachineRows {
     }
 }
 
-/// The hours of the period that a row is for: its day; of more than a day from it to the end of its billing month; and what is of a
-/// day outside of the period its billing month.
-fn hours_of_row(
-    period: Period,
-    month: BillingMonth,
-    day: NaiveDate,
-    is_whole_period: bool,
-) -> std::ops::Range<usize> {
-    let days = period.days();
-    let all = usize::try_from((days.end - days.start).num_hours()).unwrap_or_default();
-    let at = |day: NaiveDate| {
-        let hour = usize::try_from((day - days.start).num_hours()).ok()?;
-        (hour < all).then_some(hour)
-    };
-    let of_month = month.days();
-    let (first, until) = (at(of_month.start).unwrap_or_default(), at(of_month.end).unwrap_or(all));
-    match at(day) {
-        Some(hour) if !is_whole_period => hour..hour + DAY,
-        Some(hour) if month.contains(day) => hour..until,
-        _ => first..until,
-    }
-}
-
 /// Accelerator-milliseconds that a row pays for by the hour: where it says them, and what names no hour over all of its hours.
 fn paid_by_hour(described: &[Decimal], quantity: Decimal, weight: i64, hours: usize) -> Vec<i64> {
     if weight == 0 || hours == 0 {
@@ -310,7 +288,7 @@ impl Answers {
         let spend = self.spend(&mut *db, &with_accelerator.by(Grouping::Accelerator)).await?;
         let sequence = spend.sequence;
         let asked = with_accelerator.beside(&spend).by(Grouping::Month);
-        let days = read::held(&mut *db, sequence, &question.period.days()).await?;
+        let days = read::held(&mut *db, sequence, &question.period.days(), None).await?;
         let is_known = !days.is_empty() || read::version(&mut *db, sequence).await? > 0;
         let usage = self.usage(&mut *db, &asked, sequence, days).await?;
         let numbers: BTreeSet<i64> = usage.days.iter().map(|it| it.job_no).collect();
@@ -357,15 +335,13 @@ impl Answers {
             let asked = question.beside(&spend).by(Grouping::Month);
             report.currency = report.currency.or(spend.currency);
             // Whoever held the same machines, too: they share what was paid.
-            let days = read::held(&mut *db, sequence, &month.days()).await?;
-            let mine: BTreeSet<i64> =
-                days.iter().filter(|it| it.job_no == job_no).map(|it| it.node_id).collect();
-            let days = days.into_iter().filter(|it| mine.contains(&it.node_id)).collect();
+            let of_month = || own.iter().filter(|it| month.contains(it.day));
+            let mine: BTreeSet<i64> = of_month().map(|it| it.node_id).collect();
+            let mine: Vec<i64> = mine.into_iter().collect();
+            let days = read::held(&mut *db, sequence, &month.days(), Some(&mine)).await?;
             let usage = self.usage(&mut *db, &asked, sequence, days).await?;
             report.days.extend(usage.days_of(month.into(), job_no));
-            for day in own.iter().filter(|it| month.contains(it.day)) {
-                whole.add(day);
-            }
+            of_month().for_each(|day| whole.add(day));
         }
         report.accelerator_hours = hours_of(whole.held);
         report.measured_hours = hours_of(whole.measured);
@@ -395,15 +371,16 @@ impl Usage {
         machines
     }
 
-    /// Whether an hour of a period is one of which it is known what of a machine was held.
+    /// Whether an hour of a period is one of which it is known what of a machine was held: some import says everything of all of it.
     fn is_known(&self, resource: &str, period: Period) -> impl Fn(usize) -> bool {
         let begins = period.days().start.and_time(NaiveTime::MIN).and_utc();
         let spans = self.known.get(resource).map_or(&[][..], Vec::as_slice);
-        let hour = |at: DateTime<Utc>| (at - begins).num_seconds().div_euclid(3600);
-        let hours: Vec<(i64, i64)> = spans.iter().map(|it| (hour(it.start), hour(it.end))).collect();
-        move |at| {
-            i64::try_from(at).is_ok_and(|at| hours.iter().any(|(from, until)| (*from..=*until).contains(&at)))
-        }
+        let seconds = |at: DateTime<Utc>| (at - begins).num_seconds();
+        let whole = |it: &Range<DateTime<Utc>>| {
+            (seconds(it.start) + 3599).div_euclid(3600)..seconds(it.end).div_euclid(3600)
+        };
+        let hours: Vec<Range<i64>> = spans.iter().map(whole).collect();
+        move |at| i64::try_from(at).is_ok_and(|at| hours.iter().any(|it| it.contains(&at)))
     }
 
     fn jobs(

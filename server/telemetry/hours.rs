@@ -3,6 +3,7 @@
 use chrono::{DateTime, Days, NaiveDate, NaiveTime, Utc};
 
 use super::job::{FULLY_USED, Job};
+use crate::money::Decimal;
 
 /// Hours of a day.
 pub const HOURS: usize = 24;
@@ -15,6 +16,15 @@ pub const MOST_OF_A_NODE: u64 = 512;
 
 /// Accelerator-milliseconds of an accelerator-hour.
 pub const OF_AN_HOUR: i64 = 3_600_000;
+
+/// Accelerator-milliseconds as accelerator-hours.
+pub fn hours_of(milliseconds: i128) -> Decimal {
+    let hours = Decimal::new(milliseconds, 0).divide(Decimal::from(OF_AN_HOUR), PLACES);
+    hours.unwrap_or(Decimal::ZERO).normalize()
+}
+
+/// Decimals of accelerator-hours.
+const PLACES: u8 = 6;
 
 /// What a job held on a node on a day.
 #[derive(Clone, Debug, PartialEq, Eq)]

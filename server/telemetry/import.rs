@@ -3,12 +3,6 @@
 //! Every import keeps what it says of a job. Of several that describe the same job the one that knows most holds: that it is over,
 //! else the one that saw it longest, else the last. So windows that overlap count once, in any order, and undo is exact.
 
-use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read, Write as _};
-use std::path::PathBuf;
-
-use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use serde_json::json;
 use sqlx::{Connection as _, PgConnection, PgPool};
@@ -16,27 +10,20 @@ use tokio::sync::mpsc;
 use uuid::Uuid;
 
 use super::format::{Format, recognize_file};
-use super::hours::{self, NodeDay, OF_AN_HOUR};
-use super::job::{Holding, Job};
-use super::metered::{Device, Holder, Metered};
-use super::reading::{Item, Zones};
-use super::resolve;
-use super::store::{self, Names};
+use super::hours::hours_of;
+use super::publish::republish;
+use super::read_file::{Batch, Counts, Reading};
+use super::reading::Zones;
+use super::store::{self, Names, UNNAMED};
 use crate::audit::{self, Act, Object, Verb};
-use crate::billing::{self, Content, Refusal, RefusalKind, Rejection};
+use crate::billing::{Refusal, RefusalKind};
 use crate::ledger::{
     self, Originals, Report, ReportFile, ReportRejection, Sha256, Source, Status, UsageOfFile,
 };
 use crate::money::Decimal;
 
 /// One import of usage at a time: each compares its jobs with those of all others.
-const LOCK: i64 = 0x6770_755f_7573_6167;
-/// Jobs that go to the database together.
-const BATCH: usize = 2_000;
-/// Rejected rows that are kept; more of them than anybody would correct are counted.
-const MOST_REJECTIONS: u64 = 10_000;
-/// Days of devices that are held in memory; each is less than a kilobyte.
-const MOST_DAYS: usize = 60_000;
+pub const LOCK: i64 = 0x6770_755f_7573_6167;
 /// Rejected rows that a report shows.
 const SHOWN: usize = 20;
 
@@ -51,24 +38,9 @@ pub struct ImportUsage<'a> {
     pub act: Act<'a>,
 }
 
-/// What a file amounted to while it was read.
-#[derive(Clone, Debug, Default)]
-struct Counts {
-    rows: u64,
-    jobs: u64,
-    samples: u64,
-    rejected: u64,
-    skipped: BTreeMap<&'static str, i64>,
-    /// Accelerator-milliseconds.
-    held: i128,
-    without_time: u64,
-    first: Option<DateTime<Utc>>,
-    last: Option<DateTime<Utc>>,
-    rejections: Vec<Rejection>,
-}
-
 /// The files of usage among these, with what each is; and the others, which are bills or nothing that is known.
 pub async fn usage_among(files: Vec<Source>) -> (Vec<(Source, Format)>, Vec<Source>) {
+    let all = files.clone();
     let sorted = tokio::task::spawn_blocking(move || {
         let (mut usage, mut others) = (Vec::new(), Vec::new());
         for file in files {
@@ -80,7 +52,10 @@ pub async fn usage_among(files: Vec<Source>) -> (Vec<(Source, Format)>, Vec<Sour
         }
         (usage, others)
     });
-    sorted.await.unwrap_or_default()
+    sorted.await.unwrap_or_else(|error| {
+        tracing::error!(%error, "files of usage could not be told from bills");
+        (Vec::new(), all)
+    })
 }
 
 impl ImportUsage<'_> {
@@ -166,10 +141,13 @@ impl Importing<'_> {
         .fetch_one(&mut *db)
         .await?;
         let kind = self.format.kind();
-        let zones = Zones { by_cluster: store::zones(&mut *db, kind).await?, other: self.of.zone };
+        let by_cluster = store::zones(&mut *db, kind).await?;
+        // A cluster that its exports do not name is known by what it is called here.
+        let other = by_cluster.get(self.of.source.unwrap_or(UNNAMED)).copied().unwrap_or(self.of.zone);
+        let zones = Zones { by_cluster, other };
         let (path, format, originals) = (self.file.path.clone(), self.format, originals.clone());
         let (sender, mut batches) = mpsc::channel::<Batch>(2);
-        let reading = Reading { path, format, zones, originals };
+        let reading = Reading { path, sha256: self.sha256, format, zones, originals };
         let reader = tokio::task::spawn_blocking(move || reading.run(&sender));
         let mut names = Names::new(kind, self.of.source, self.of.zone);
         while let Some(batch) = batches.recv().await {
@@ -179,7 +157,7 @@ impl Importing<'_> {
             }
         }
         let (counts, kept) = reader.await?;
-        let (content_bytes, received_bytes) = match kept {
+        let kept = match kept {
             Ok(kept) => kept,
             Err(refusal) => return self.refuse(db, import_id, &counts, &refusal).await,
         };
@@ -190,17 +168,7 @@ impl Importing<'_> {
                 .await;
         }
         let mut tx = db.begin().await?;
-        sqlx::query!(
-            "insert into originals (sha256, received_bytes, content_bytes, content_rows, stored_at)
-             values ($1, $2, $3, $4, $5) on conflict do nothing",
-            &self.sha256.0[..],
-            received_bytes,
-            content_bytes,
-            counts.rows as i64,
-            act.at,
-        )
-        .execute(&mut *tx)
-        .await?;
+        ledger::note_original(&mut tx, &kept, counts.rows, act.at).await?;
         write_counts(&mut tx, import_id, &counts).await?;
         write_coverage(&mut tx, import_id).await?;
         let sequence = ledger::begin_version(&mut tx).await?;
@@ -279,15 +247,6 @@ impl Importing<'_> {
         }
     }
 }
-
-/// Accelerator-milliseconds as accelerator-hours.
-pub fn hours_of(milliseconds: i128) -> Decimal {
-    let hours = Decimal::new(milliseconds, 0).divide(Decimal::from(OF_AN_HOUR), HOURS_PLACES);
-    hours.unwrap_or(Decimal::ZERO).normalize()
-}
-
-/// Decimals of accelerator-hours.
-const HOURS_PLACES: u8 = 6;
 
 /// Marks what broke off, and removes what it had written.
 async fn sweep(db: &mut PgConnection) -> sqlx::Result<()> {
@@ -370,259 +329,4 @@ async fn write_coverage(db: &mut PgConnection, import_id: i64) -> sqlx::Result<(
 /// PostgreSQL takes no text with that character.
 pub(super) fn without_nul(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
-}
-
-/// What the reading thread needs.
-struct Reading {
-    path: PathBuf,
-    format: Format,
-    zones: Zones,
-    originals: Originals,
-}
-
-/// The sizes of a file that was read to its end and kept: of its content, and as it arrived.
-type Kept = Result<(i64, i64), Refusal>;
-
-impl Reading {
-    fn run(self, batches: &mpsc::Sender<Batch>) -> (Counts, Kept) {
-        let mut counts = Counts::default();
-        let kept = self.read(&mut counts, batches);
-        (counts, kept)
-    }
-
-    fn read(self, counts: &mut Counts, batches: &mpsc::Sender<Batch>) -> Kept {
-        let failed = |error: io::Error| {
-            Refusal::new(format!("that the file cannot be read or kept ({error})"), "a readable file")
-                .failed(&error)
-        };
-        let received = std::fs::metadata(&self.path).map_err(failed)?.len();
-        let Content::Text(text) = billing::unpack(File::open(&self.path).map_err(failed)?)? else {
-            return Err(Refusal::new("no text", "an export of usage as text"));
-        };
-        let mut kept = KeepingReader { text, writer: self.originals.write().map_err(failed)?, failure: None };
-        let mut batch = Vec::with_capacity(BATCH);
-        let mut meters = Meters::default();
-        let read = self.format.read(&mut kept, &self.zones, &mut |item| {
-            counts.rows += u64::from(!matches!(item, Item::Metered(_)));
-            match item {
-                Item::Sample => counts.samples += 1,
-                Item::Metered(metered) => {
-                    counts.meter(&metered);
-                    if meters.add(*metered) {
-                        let _ = batches.blocking_send(Batch::Metered(meters.take()));
-                    }
-                }
-                Item::Job(job) => {
-                    counts.add(&job);
-                    batch.push(*job);
-                    if batch.len() == BATCH {
-                        // Nobody takes them only where the import has failed.
-                        let _ = batches.blocking_send(Batch::Jobs(std::mem::take(&mut batch)));
-                    }
-                }
-                Item::Skipped(skip) => *counts.skipped.entry(skip.as_str()).or_default() += 1,
-                Item::Rejected(rejection) => {
-                    counts.rejected += 1;
-                    if counts.rejected <= MOST_REJECTIONS {
-                        counts.rejections.push(rejection);
-                    }
-                }
-            }
-        });
-        read?;
-        if !batch.is_empty() {
-            let _ = batches.blocking_send(Batch::Jobs(batch));
-        }
-        for part in meters.take().chunks(BATCH) {
-            let _ = batches.blocking_send(Batch::Metered(part.to_vec()));
-        }
-        // What stands behind the end of what was read is kept, too.
-        io::copy(&mut kept, &mut io::sink()).map_err(failed)?;
-        if let Some(error) = kept.failure.take() {
-            return Err(failed(error));
-        }
-        let packed = ledger::hash(&self.path).map_err(failed)?;
-        let (_, content) = kept.writer.finish(&self.originals, Some((packed, &self.path))).map_err(failed)?;
-        Ok((content as i64, received as i64))
-    }
-}
-
-/// Hands out a text, and keeps what it hands out.
-struct KeepingReader {
-    text: Box<dyn Read + Send>,
-    writer: ledger::OriginalWriter,
-    failure: Option<io::Error>,
-}
-
-impl Read for KeepingReader {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.text.read(buffer)?;
-        if self.failure.is_none()
-            && let Err(error) = self.writer.write_all(&buffer[..read])
-        {
-            self.failure = Some(error);
-        }
-        Ok(read)
-    }
-}
-
-/// What goes to the database together.
-enum Batch {
-    Jobs(Vec<Job>),
-    Metered(Vec<Metered>),
-}
-
-/// What meters say, by device and holder, until there is much of it.
-#[derive(Default)]
-struct Meters {
-    of: BTreeMap<(Device, Option<Holder>), Metered>,
-    days: usize,
-}
-
-impl Meters {
-    /// Whether it is time to hand them on.
-    fn add(&mut self, metered: Metered) -> bool {
-        self.days += metered.days.len();
-        let of = self.of.entry((metered.device.clone(), metered.holder.clone())).or_insert_with(|| Metered {
-            device: metered.device.clone(),
-            holder: metered.holder.clone(),
-            ..Metered::default()
-        });
-        of.merge(metered);
-        self.days >= MOST_DAYS
-    }
-
-    fn take(&mut self) -> Vec<Metered> {
-        self.days = 0;
-        std::mem::take(&mut self.of).into_values().collect()
-    }
-}
-
-impl Counts {
-    fn meter(&mut self, metered: &Metered) {
-        let time = DateTime::from_timestamp_millis;
-        if let Some((Some(from), Some(until))) = metered.seen().map(|(from, until)| (time(from), time(until)))
-        {
-            self.first = Some(self.first.map_or(from, |first| first.min(from)));
-            self.last = Some(self.last.map_or(until, |last| last.max(until)));
-        }
-    }
-
-    /// What is said of jobs that were placed in no month.
-    fn remark(&self) -> Option<String> {
-        if self.rows == 0 {
-            return Some("there is nothing in it: no row, no series".to_owned());
-        }
-        (self.without_time > 0).then(|| {
-            format!(
-                "{} of {} jobs do not say when they ran and count in no month: export Submit, Start and End, too",
-                self.without_time, self.jobs
-            )
-        })
-    }
-
-    fn add(&mut self, job: &Job) {
-        self.jobs += 1;
-        self.held += i128::from(job.accelerators()) * i128::from(job.held_seconds);
-        match job.held() {
-            Some((begins, ends)) => {
-                self.first = Some(self.first.map_or(begins, |first| first.min(begins)));
-                self.last = Some(self.last.map_or(ends, |last| last.max(ends)));
-            }
-            None => self.without_time += 1,
-        }
-    }
-}
-
-/// Brings up to date what the jobs of an import held, as from a version on: those that no import describes any more held
-/// nothing.
-async fn republish(db: &mut PgConnection, import_id: i64, sequence: i64) -> sqlx::Result<()> {
-    resolve::republish(&mut *db, import_id, sequence).await?;
-    let mut after = 0;
-    loop {
-        let jobs = sqlx::query_scalar!(
-            "select job_no from job_descriptions
-             where import_id = $1 and job_no > $2 and not is_metered
-             order by job_no limit $3",
-            import_id,
-            after,
-            BATCH as i64,
-        )
-        .fetch_all(&mut *db)
-        .await?;
-        let Some(last) = jobs.last() else { return Ok(()) };
-        after = *last;
-        republish_jobs(&mut *db, &jobs, sequence).await?;
-    }
-}
-
-async fn republish_jobs(db: &mut PgConnection, jobs: &[i64], sequence: i64) -> sqlx::Result<()> {
-    let rows = sqlx::query!(
-        "select distinct on (job_no) job_no, started_at, held_seconds, nodes, node_accelerators, node_utilization
-         from job_descriptions
-         join usage_imports i using (import_id)
-         where job_no = any($1) and i.status = 'active' and not is_metered
-         order by job_no, is_over desc, held_until desc nulls last, import_id desc",
-        jobs,
-    )
-    .fetch_all(&mut *db)
-    .await?;
-    let mut new: Vec<(i64, i64, NodeDay)> = Vec::new();
-    for row in rows {
-        let holdings = row.node_accelerators.iter().zip(&row.node_utilization);
-        let job = Job {
-            started_at: row.started_at,
-            held_seconds: row.held_seconds.unsigned_abs(),
-            holdings: holdings
-                .map(|(accelerators, utilization)| Holding {
-                    node: String::new(),
-                    accelerators: accelerators.unsigned_abs(),
-                    // Less than nothing: nobody measured it.
-                    utilization: u32::try_from(*utilization).ok(),
-                })
-                .collect(),
-            ..Job::default()
-        };
-        for (node, days) in row.nodes.iter().zip(hours::days(&job)) {
-            new.extend(days.into_iter().map(|day| (row.job_no, *node, day)));
-        }
-    }
-    store::replace_days(db, jobs, &new, sequence).await
-}
-
-/// What undoing an import did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Undone {
-    Done,
-    /// It was not active.
-    NotActive,
-}
-
-/// Takes back what an import says. What others say of its jobs holds again.
-///
-/// # Errors
-/// The database's.
-pub async fn undo(db: &mut PgConnection, import_id: i64, act: Act<'_>) -> sqlx::Result<Undone> {
-    let mut tx = db.begin().await?;
-    sqlx::query!("select pg_advisory_xact_lock($1)", LOCK).execute(&mut *tx).await?;
-    let sequence = ledger::begin_version(&mut tx).await?;
-    let undone = sqlx::query!(
-        "update usage_imports
-         set status = 'undone', until_sequence = $2, undone_at = $3, undone_by = $4
-         where import_id = $1 and status = 'active'",
-        import_id,
-        sequence,
-        act.at,
-        act.by.name,
-    )
-    .execute(&mut *tx)
-    .await?;
-    if undone.rows_affected() == 0 {
-        return Ok(Undone::NotActive);
-    }
-    republish(&mut tx, import_id, sequence).await?;
-    ledger::end_version(&mut tx, sequence, None, "usage", &act.by.name, act.at).await?;
-    audit::record(&mut tx, act, Verb::UsageUndone, &Object::Usage(import_id), json!(null)).await?;
-    tx.commit().await?;
-    Ok(Undone::Done)
 }

@@ -199,25 +199,16 @@ pub fn until(times: &[i64]) -> Vec<i64> {
     ends.collect()
 }
 
-/// What a slice is of its accelerator: the larger of its parts of computing and of memory, in ten-thousandths. `None` of a profile
-/// that is none. Profiles are `<sevenths>g.<memory>gb` (<https://docs.nvidia.com/datacenter/tesla/mig-user-guide/>); with `me`, the
-/// same with media extensions.
-pub fn share_of(profile: &str, memory_gb: Option<u32>) -> Option<u32> {
-    let (compute, memory) = profile.trim().split_once("g.")?;
-    let compute: u32 = compute.rsplit('.').next()?.parse().ok().filter(|it| (1..=7).contains(it))?;
-    let memory: u32 = memory.split("gb").next()?.parse().ok()?;
-    let of_compute = FULLY_USED * compute / 7;
-    // Without the size of the whole: what the profiles of the large accelerators have of it, by eighths.
-    let of_memory = match memory_gb {
-        Some(whole) if whole > 0 => eighths(memory, whole) * FULLY_USED / 8,
-        _ => [0, 1, 2, 4, 4, 8, 8, 8][compute as usize] * FULLY_USED / 8,
-    };
-    Some(of_compute.max(of_memory).min(FULLY_USED))
+/// A part of one in ten-thousandths.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is clamped before")]
+pub fn ten_thousandths(part: f64) -> u32 {
+    (part * f64::from(FULLY_USED)).round().clamp(0.0, f64::from(FULLY_USED)) as u32
 }
 
-/// Memory comes in eighths, whose names are rounded: 10 of 80 GB, 18 of 141, 23 of 180.
-fn eighths(memory: u32, whole: u32) -> u32 {
-    (memory * 8).div_ceil(whole).clamp(1, 8)
+/// A measurement without its fraction.
+#[expect(clippy::cast_possible_truncation, reason = "it is clamped before")]
+pub fn whole(value: f64) -> i64 {
+    value.round().clamp(0.0, 1e15) as i64
 }
 
 #[cfg(test)]
@@ -252,24 +243,5 @@ mod tests {
         metered.merge(other);
         let day = metered.days.values().next().unwrap();
         assert_eq!((day.present[0], day.busy(0)), (1000, (1000, 400)));
-    }
-
-    #[test]
-    fn slices_have_their_dominant_share() {
-        for (profile, memory, expected) in [
-            ("1g.10gb", Some(80), 1428),
-            ("1g.20gb", Some(80), 2500),
-            ("2g.20gb", Some(80), 2857),
-            ("3g.40gb", Some(80), 5000),
-            ("4g.40gb", Some(80), 5714),
-            ("7g.80gb", Some(80), 10_000),
-            ("1g.18gb", Some(141), 2500),
-            ("3g.40gb", None, 5000),
-            ("1g.5gb", None, 1428),
-        ] {
-            assert_eq!(share_of(profile, memory), Some(expected), "{profile}");
-        }
-        assert_eq!(share_of("9g.40gb", None), None);
-        assert_eq!(share_of("none", None), None);
     }
 }

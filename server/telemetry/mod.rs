@@ -1,7 +1,7 @@
 //! GPU usage: what schedulers, meters and clusters say about who held accelerators, for how long, and how busy these were.
 //!
-//! Reading is pure ([`slurm`]): bytes to [`Job`]s, rejections and skips. [`import`] writes them down under the
-//! source that they are from.
+//! Reading is pure ([`slurm`], `prometheus`, …): bytes to [`Job`]s and [`metered`] devices, rejections and skips. [`ImportUsage`] writes
+//! them down under the source that they are from; `publish` makes what holds of all of them a version of the ledger.
 
 pub mod format;
 pub mod hours;
@@ -15,17 +15,22 @@ mod nvidia_smi;
 mod opencost;
 mod openshift;
 mod prometheus;
+mod publish;
 pub mod read;
+mod read_file;
 pub mod reading;
 mod resolve;
 pub mod share;
 pub mod slurm;
 mod store;
+mod table;
 mod walk_json;
 
 pub use format::{Format, recognize, recognize_file};
-pub use import::{ImportUsage, Undone, hours_of, undo, usage_among};
+pub use hours::hours_of;
+pub use import::{ImportUsage, usage_among};
 pub use job::{FULLY_USED, Holding, Job, JobState};
 pub use match_nodes::{Matched, match_node};
+pub use publish::{Undone, undo};
 pub use reading::{Item, Skip, Zones};
 pub use resolve::NOBODY;

@@ -9,12 +9,11 @@ use std::io::Read;
 use chrono::NaiveDateTime;
 use chrono_tz::Tz;
 
-use super::job::FULLY_USED;
 use super::lines::Lines;
 use super::local_time;
-use super::metered::{Activity, Device, Metered, until};
+use super::metered::{Activity, Device, Metered, ten_thousandths, until, whole};
 use super::reading::{Item, Skip};
-use crate::billing::{Refusal, Rejection};
+use crate::billing::Refusal;
 
 const EXPECTED: &str =
     "nvidia-smi --query-gpu=timestamp,uuid,name,index,utilization.gpu,memory.used,power.draw --format=csv";
@@ -77,13 +76,7 @@ pub fn read(input: impl Read, zone: Tz, each: &mut dyn FnMut(Item)) -> Result<()
         let cell =
             |name: &str| at.get(name).and_then(|place| cells.get(*place)).map_or("", |cell| cell.trim());
         let mut reject = |column: &str, found: &str, expected: String| {
-            each(Item::Rejected(Rejection {
-                row,
-                column: column.to_owned(),
-                found: found.to_owned(),
-                expected,
-                is_repeated: false,
-            }));
+            each(Item::rejected(row, column, found, &expected));
         };
         if cells.len() != names.len() {
             reject(
@@ -117,7 +110,9 @@ pub fn read(input: impl Read, zone: Tz, each: &mut dyn FnMut(Item)) -> Result<()
             model: cell("name").to_owned(),
             ..Device::default()
         };
-        let utilization = number(cell("utilization.gpu")).filter(|it| *it <= 100.0).map(hundredths);
+        let utilization = number(cell("utilization.gpu"))
+            .filter(|it| *it <= 100.0)
+            .map(|percent| ten_thousandths(percent / 100.0));
         let (memory, power) = (number(cell("memory.used")), number(cell("power.draw")));
         device.points.push(Point {
             at: time,
@@ -174,16 +169,6 @@ fn number(cell: &str) -> Option<f64> {
 fn time(cell: &str, zone: Tz) -> Option<i64> {
     let local = NaiveDateTime::parse_from_str(cell, "%Y/%m/%d %H:%M:%S%.f").ok()?;
     local_time::instant(local, zone).map(|at| at.timestamp_millis())
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is clamped before")]
-fn hundredths(percent: f64) -> u32 {
-    (percent * 100.0).round().clamp(0.0, f64::from(FULLY_USED)) as u32
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "it is clamped before")]
-fn whole(value: f64) -> i64 {
-    value.round().clamp(0.0, 1e15) as i64
 }
 
 #[cfg(test)]

@@ -2,18 +2,17 @@
 //! (<https://opencost.io/docs/integrations/api>). They say who held which part of a node; their amounts are estimates at list prices, and
 //! bills have those: none is read.
 
-use std::collections::BTreeMap;
 use std::io::Read;
 
 use chrono::{DateTime, NaiveDate};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::job::FULLY_USED;
-use super::metered::{Activity, Device, Holder, Metered, midnight};
-use super::reading::{Item, Skip, unreadable};
+use super::metered::{Activity, Device, Holder, Metered, midnight, ten_thousandths};
+use super::reading::{Item, Skip};
+use super::table::{self, Wrong};
 use super::walk_json::walk;
-use crate::billing::{Refusal, Rejection};
+use crate::billing::Refusal;
 
 const EXPECTED: &str = "the answer of OpenCost's /allocation by pod, or its export as CSV";
 
@@ -81,18 +80,12 @@ pub fn read_json(input: impl Read, each: &mut dyn FnMut(Item)) -> Result<(), Ref
                 each(Item::Metered(Box::new(metered)));
             }
             Ok(None) => each(Item::Skipped(Skip::WithoutAccelerators)),
-            Err(found) => each(rejected(row, "", &found, "an allocation with its start, end and gpuHours")),
+            Err(found) => {
+                each(Item::rejected(row, "", &found, "an allocation with its start, end and gpuHours"));
+            }
         }
     };
-    let met = walk(input, &["data", "*", "*"], &["message", "status"], &mut allocation).map_err(|error| {
-        if error.is_io() {
-            return unreadable(&error.into());
-        }
-        Refusal::new(
-            format!("JSON that breaks off or is damaged at line {}: {error}", error.line()),
-            EXPECTED,
-        )
-    })?;
+    let met = walk(input, &["data", "*", "*"], &["message", "status"], EXPECTED, &mut allocation)?;
     if met.is_there { Ok(()) } else { Err(Refusal::new("JSON without sets of allocations", EXPECTED)) }
 }
 
@@ -134,7 +127,7 @@ fn metered(it: &Allocation) -> Result<Option<Metered>, String> {
     let usage = it.gpu_usage_average.or_else(|| gpu.and_then(|it| it.usage_average));
     let part = usage
         .filter(|usage| (0.0..=1.0).contains(usage))
-        .map(|usage| (Activity::Utilization, hundredths(usage)));
+        .map(|usage| (Activity::Utilization, ten_thousandths(usage)));
     let mut metered = Metered { device, holder: Some(holder), ..Metered::default() };
     // So many accelerators for the whole of it.
     let seconds =
@@ -152,60 +145,24 @@ fn metered(it: &Allocation) -> Result<Option<Metered>, String> {
 /// # Errors
 /// A [`Refusal`] where it is none, or cannot be read.
 pub fn read_csv(input: impl Read, each: &mut dyn FnMut(Item)) -> Result<(), Refusal> {
-    let mut rows = csv::ReaderBuilder::new().flexible(true).from_reader(input);
-    let refused = |error: &csv::Error| Refusal::new(format!("a file that is damaged: {error}"), EXPECTED);
-    let header = rows.headers().map_err(|error| refused(&error))?.clone();
-    let at: BTreeMap<&str, usize> = header.iter().enumerate().map(|(place, name)| (name, place)).collect();
-    for (row, record) in (1..).zip(rows.records()) {
-        let record = match record {
-            Ok(record) => record,
-            Err(error) if error.is_io_error() => return Err(refused(&error)),
-            Err(error) => {
-                each(rejected(row, "", &error.to_string(), "a row of CSV in UTF-8"));
-                continue;
-            }
-        };
-        let cell = |name: &str| at.get(name).and_then(|place| record.get(*place)).unwrap_or_default().trim();
-        let Ok(day) = cell("Date").parse::<NaiveDate>() else {
-            each(rejected(row, "Date", cell("Date"), "a day such as 2026-09-30"));
-            continue;
-        };
-        let gpus = cell("GPUs").parse::<f64>().ok().filter(|gpus| (0.0..=512.0).contains(gpus));
-        let Some(gpus) = gpus else {
-            each(rejected(row, "GPUs", cell("GPUs"), "a number of GPUs, at most 512"));
-            continue;
-        };
+    table::read(input, &["Date", "GPUs"], EXPECTED, each, |cells| {
+        let day = cells.get("Date").parse::<NaiveDate>();
+        let day = day.map_err(|_| Wrong("Date", "a day such as 2026-09-30"))?;
+        let gpus = cells.get("GPUs").parse::<f64>().ok().filter(|gpus| (0.0..=512.0).contains(gpus));
+        let gpus = gpus.ok_or(Wrong("GPUs", "a number of GPUs, at most 512"))?;
         if gpus <= 0.0 {
-            each(Item::Skipped(Skip::WithoutAccelerators));
-            continue;
+            return Ok(Item::Skipped(Skip::WithoutAccelerators));
         }
         let holder = Holder {
-            namespace: cell("Namespace").to_owned(),
-            name: cell("Pod").to_owned(),
-            container: cell("Container").to_owned(),
+            namespace: cells.get("Namespace").to_owned(),
+            name: cells.get("Pod").to_owned(),
+            container: cells.get("Container").to_owned(),
             is_slurm_job: false,
         };
         let mut metered = Metered { holder: Some(holder), ..Metered::default() };
         metered.several(midnight(day), midnight(day) + 24 * 3_600_000, gpus, None);
-        each(Item::Sample);
-        each(Item::Metered(Box::new(metered)));
-    }
-    Ok(())
-}
-
-fn rejected(row: u64, column: &str, found: &str, expected: &str) -> Item {
-    Item::Rejected(Rejection {
-        row,
-        column: column.to_owned(),
-        found: found.to_owned(),
-        expected: expected.to_owned(),
-        is_repeated: false,
+        Ok(Item::Metered(Box::new(metered)))
     })
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is clamped before")]
-fn hundredths(part: f64) -> u32 {
-    (part * f64::from(FULLY_USED)).round().clamp(0.0, f64::from(FULLY_USED)) as u32
 }
 
 #[cfg(test)]

@@ -10,11 +10,10 @@ use std::io::Read;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::job::FULLY_USED;
-use super::metered::{Activity, Device, Holder, Metered, until};
-use super::reading::{Item, Skip, unreadable};
+use super::metered::{Activity, Device, Holder, Metered, ten_thousandths, until, whole};
+use super::reading::{Item, Skip};
 use super::walk_json::walk;
-use crate::billing::{Refusal, Rejection};
+use crate::billing::Refusal;
 
 const EXPECTED: &str = "an answer of Prometheus to query_range or query, with series of the DCGM exporter";
 /// No series has more points: Prometheus answers 11,000.
@@ -83,25 +82,14 @@ pub fn read(input: impl Read, each: &mut dyn FnMut(Item)) -> Result<(), Refusal>
                 each(Item::Metered(Box::new(metered)));
             }
             Ok(None) => each(Item::Skipped(Skip::OtherMetric)),
-            Err(found) => each(Item::Rejected(Rejection {
-                row,
-                column: String::new(),
-                found,
-                expected: "a series of the DCGM exporter with its labels and points".to_owned(),
-                is_repeated: false,
-            })),
+            Err(found) => {
+                let expected = "a series of the DCGM exporter with its labels and points";
+                each(Item::rejected(row, "", &found, expected));
+            }
         }
     };
     let keep = ["status", "errorType", "error"];
-    let met = walk(input, &["data", "result", "*"], &keep, &mut series).map_err(|error| {
-        if error.is_io() {
-            return unreadable(&error.into());
-        }
-        Refusal::new(
-            format!("JSON that breaks off or is damaged at line {}: {error}", error.line()),
-            EXPECTED,
-        )
-    })?;
+    let met = walk(input, &["data", "result", "*"], &keep, EXPECTED, &mut series)?;
     if met.text("status") == "error" {
         let found =
             format!("the answer to a query that failed: {}: {}", met.text("errorType"), met.text("error"));
@@ -196,7 +184,7 @@ fn add(metered: &mut Metered, metric: Metric, points: &[(i64, Option<f64>)]) {
         match metric {
             Metric::Percent(kind) | Metric::Ratio(kind) | Metric::Either(kind) => {
                 // More than all of it is no measurement.
-                let part = value.filter(|value| *value <= scale).map(|value| hundredths(value / scale));
+                let part = value.filter(|value| *value <= scale).map(|value| ten_thousandths(value / scale));
                 metered.span(*at, *end, part.map(|part| (kind, part)));
             }
             Metric::Memory { is_bytes } => {
@@ -226,16 +214,6 @@ fn add(metered: &mut Metered, metric: Metric, points: &[(i64, Option<f64>)]) {
             }
         }
     }
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is clamped before")]
-fn hundredths(part: f64) -> u32 {
-    (part * f64::from(FULLY_USED)).round().clamp(0.0, f64::from(FULLY_USED)) as u32
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "it is clamped before")]
-fn whole(value: f64) -> i64 {
-    value.round().clamp(0.0, 1e15) as i64
 }
 
 #[cfg(test)]

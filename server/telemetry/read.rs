@@ -115,21 +115,24 @@ pub async fn nodes(db: &mut PgConnection, sequence: i64) -> sqlx::Result<Vec<Nod
     .await
 }
 
-/// What was held on some days.
+/// What was held on some days: on all nodes, or on these.
 pub async fn held(
     db: &mut PgConnection,
     sequence: i64,
     days: &Range<NaiveDate>,
+    nodes: Option<&[i64]>,
 ) -> sqlx::Result<Vec<HeldDay>> {
     sqlx::query_as!(
         HeldDay,
         "select day, node_id, job_no, held, measured, busy
          from usage_days
          where day >= $1 and day < $2 and from_sequence <= $3 and (until_sequence is null or until_sequence > $3)
+           and ($4::bigint[] is null or node_id = any($4))
          order by job_no, node_id, day",
         days.start,
         days.end,
         sequence,
+        nodes,
     )
     .fetch_all(db)
     .await

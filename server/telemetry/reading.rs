@@ -22,6 +22,14 @@ pub enum Item {
     Skipped(Skip),
 }
 
+impl Item {
+    /// A row in which a column holds what it should not.
+    pub fn rejected(row: u64, column: &str, found: &str, expected: &str) -> Self {
+        let (column, expected) = (column.to_owned(), expected.to_owned());
+        Self::Rejected(Rejection { row, column, found: shown(found), expected, is_repeated: false })
+    }
+}
+
 words! {
     /// Why a row says nothing about accelerators.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,8 +1,9 @@
 //! What meters of active imports say together of a node on a day: who held its accelerators, and how busy these were.
 //!
 //! Of a device and an hour one import counts: that which saw it longest, of several the last. A slice is its dominant share of its
-//! accelerator; where those of one amount to more than all of it, they are cut down in proportion. What nobody held is written down as such, under the job 0, where the import says who holds devices at all: what only
-//! measures does not know who did. An hour in which no meter saw a device is not known.
+//! accelerator; where those of one amount to more than all of it, they are cut down in proportion. What nobody held is written
+//! down as such, under the job 0, where the import says who holds devices at all: what only measures does not know who did. An
+//! hour in which no meter saw a device is not known, and what a job of Slurm held is for Slurm to say.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,11 +12,14 @@ use sqlx::PgConnection;
 
 use super::hours::{ByHour, HOURS, NodeDay};
 use super::job::FULLY_USED;
-use super::metered::share_of;
 use super::store;
+use crate::accelerator::find_model;
+use crate::economics::slices::dominant_share;
 
 /// The job of what nobody held.
 pub const NOBODY: i64 = 0;
+/// In what meters say, the job of what a job of Slurm held: which one that is, Slurm's own accounting describes.
+pub const SLURM_JOB: i64 = -1;
 /// Days of nodes that are looked at together.
 const BATCH: usize = 500;
 
@@ -45,14 +49,15 @@ pub async fn republish(db: &mut PgConnection, import_id: i64, sequence: i64) -> 
         let nodes: Vec<i64> = batch.iter().map(|it| it.node_id).collect();
         let of_days: Vec<NaiveDate> = batch.iter().map(|it| it.day).collect();
         let rows = sqlx::query!(
-            "select m.node_id, m.day, m.import_id, m.device, m.slice, m.profile, m.job_no, m.present, m.measured, m.busy
+            "select m.node_id, m.day, m.import_id, m.device, m.slice, m.profile, m.model, m.job_no, m.present, m.measured, m.busy
              from meter_days m
              join unnest($1::bigint[], $2::date[]) as wanted (node_id, day) using (node_id, day)
              join usage_imports i using (import_id)
-             where i.status = 'active'
+             where i.status = 'active' and m.job_no <> $3
              order by m.node_id, m.day",
             &nodes,
             &of_days,
+            SLURM_JOB,
         )
         .fetch_all(&mut *db)
         .await?;
@@ -62,7 +67,7 @@ pub async fn republish(db: &mut PgConnection, import_id: i64, sequence: i64) -> 
         for row in rows.into_iter().filter(|row| row.job_no != NOBODY || naming.contains(&row.import_id)) {
             seen.entry((row.node_id, row.day)).or_default().push(Seen {
                 import_id: row.import_id,
-                share: share_of(&row.profile, None).unwrap_or(FULLY_USED),
+                share: share_of(&row.model, &row.profile),
                 device: format!("{}/{}", row.device, row.slice),
                 accelerator: row.device,
                 job_no: row.job_no,
@@ -80,9 +85,15 @@ pub async fn republish(db: &mut PgConnection, import_id: i64, sequence: i64) -> 
     Ok(())
 }
 
+/// What a slice is of its accelerator, in ten-thousandths; what is none is all of it.
+fn share_of(model: &str, profile: &str) -> u32 {
+    let model = find_model(model).map(|it| it.id);
+    dominant_share(model, profile).map_or(FULLY_USED, |(part, of)| FULLY_USED * part / of.max(1))
+}
+
 async fn imports_that_name_holders(db: &mut PgConnection, imports: &[i64]) -> sqlx::Result<BTreeSet<i64>> {
     let naming = sqlx::query_scalar!(
-        "select distinct import_id from meter_days where import_id = any($1) and job_no <> 0",
+        "select distinct import_id from meter_days where import_id = any($1) and job_no > 0",
         imports,
     )
     .fetch_all(db)

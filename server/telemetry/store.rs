@@ -10,11 +10,11 @@ use super::hours::{ByHour, HOURS, NodeDay};
 use super::import::without_nul;
 use super::job::{Job, JobState};
 use super::metered::{Activity, Metered, MeteredDay};
-use super::resolve::NOBODY;
+use super::resolve::{NOBODY, SLURM_JOB};
 use crate::audit::Act;
 
 /// What a source is called whose exports do not name it.
-const UNNAMED: &str = "default";
+pub const UNNAMED: &str = "default";
 
 /// Where the clocks of the sources of a kind stand, by name.
 pub async fn zones(db: &mut PgConnection, kind: &str) -> sqlx::Result<BTreeMap<String, Tz>> {
@@ -150,7 +150,14 @@ impl Names {
         let mut rows: BTreeMap<Place, Metered> = BTreeMap::new();
         for (it, source) in metered.iter().zip(&sources) {
             let Some(node) = self.nodes.get(&(*source, without_nul(&it.device.node))) else { continue };
-            let job = key_of(it).and_then(|key| holders.get(&(*source, key)).copied()).unwrap_or(NOBODY);
+            let job = match (&it.holder, key_of(it)) {
+                (None, _) => NOBODY,
+                (Some(_), None) => SLURM_JOB,
+                (Some(_), Some(key)) => match holders.get(&(*source, key)) {
+                    Some(number) => *number,
+                    None => continue,
+                },
+            };
             let device = (without_nul(&it.device.id), without_nul(&it.device.slice));
             rows.entry((*node, device, job))
                 .or_insert_with(|| Metered { device: it.device.clone(), ..Metered::default() })

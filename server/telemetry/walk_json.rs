@@ -7,6 +7,9 @@ use std::io::{BufReader, Read};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
+use super::reading::unreadable;
+use crate::billing::Refusal;
+
 /// What was met on the way.
 #[derive(Debug, Default)]
 pub struct Met {
@@ -25,7 +28,28 @@ impl Met {
 
 /// Hands out each value at `path`, whose parts are names of members or `*` for all of an object or list, and keeps the members with
 /// these names that stand beside the way.
+///
+/// # Errors
+/// A [`Refusal`] of what cannot be read, or is no JSON; `expected`: what it should be.
 pub fn walk(
+    input: impl Read,
+    path: &[&str],
+    keep: &[&str],
+    expected: &str,
+    each: &mut dyn FnMut(Value),
+) -> Result<Met, Refusal> {
+    walk_all(input, path, keep, each).map_err(|error| {
+        if error.is_io() {
+            return unreadable(&error.into());
+        }
+        Refusal::new(
+            format!("JSON that breaks off or is damaged at line {}: {error}", error.line()),
+            expected,
+        )
+    })
+}
+
+fn walk_all(
     input: impl Read,
     path: &[&str],
     keep: &[&str],
@@ -126,15 +150,15 @@ mod tests {
         ] {
             let mut found = Vec::new();
             let met =
-                walk(json.as_bytes(), path, &["c"], &mut |it| found.push(it.as_i64().unwrap())).unwrap();
+                walk(json.as_bytes(), path, &["c"], "", &mut |it| found.push(it.as_i64().unwrap())).unwrap();
             assert_eq!((found, met.is_there), (expected, is_there), "{json}");
             if json.contains("\"c\"") {
                 assert_eq!(met.text("c"), "x");
             }
         }
         let mut ignored = |_| {};
-        assert!(walk(&b"{\"a\": ["[..], &["a", "*"], &[], &mut ignored).is_err());
-        assert!(walk(&b"{} {}"[..], &["a"], &[], &mut ignored).is_err());
-        assert!(walk(&b"5"[..], &["a"], &[], &mut ignored).is_err());
+        assert!(walk(&b"{\"a\": ["[..], &["a", "*"], &[], "", &mut ignored).is_err());
+        assert!(walk(&b"{} {}"[..], &["a"], &[], "", &mut ignored).is_err());
+        assert!(walk(&b"5"[..], &["a"], &[], "", &mut ignored).is_err());
     }
 }

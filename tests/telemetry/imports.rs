@@ -178,6 +178,22 @@ fn series(of: &[(&str, &str, &str, i64, i64, u32)]) -> String {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_a_job_of_slurm_held_is_not_held_by_nobody(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let both =
+        series(&[("n1", "a", "t-0", 0, 60, 50), ("n1", "b", "4711", 0, 60, 100), ("n1", "c", "", 0, 60, 0)]);
+    let both = both.replace(r#""namespace":"llm","pod":"4711""#, r#""hpc_job":"4711""#);
+    import(&ledger, "both.json", &both).await;
+    let nobody: Vec<(i64, i64)> =
+        sqlx::query_as("select job_no, (select sum(h) from unnest(held) h) from usage_days order by job_no")
+            .fetch_all(&ledger.db)
+            .await
+            .unwrap();
+    assert_eq!(nobody.len(), 2);
+    assert_eq!(nobody[0], (0, 3_600_000), "one of the three");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn windows_of_a_meter_count_once_and_what_nobody_held_is_said(db: PgPool) {
     let ledger = TestLedger::new(db);
     let first =
@@ -208,4 +224,39 @@ async fn windows_of_a_meter_count_once_and_what_nobody_held_is_said(db: PgPool) 
     let empty = r#"{"status":"success","data":{"resultType":"matrix","result":[]}}"#;
     let report = import(&ledger, "empty.json", empty).await;
     assert_eq!(report.message.as_deref(), Some("there is nothing in it: no row, no series"));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_cluster_that_its_exports_do_not_name_keeps_its_clock(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let without = |id: u32| {
+        let row = FIRST.replace("7|7|hpc|", &format!("{id}|{id}|"));
+        format!("{}\n{row}\n", HEADER.replace("Cluster|", ""))
+    };
+    import_in(&ledger, "a.txt", &without(7), "Europe/Berlin".parse().unwrap()).await;
+    import(&ledger, "b.txt", &without(8)).await;
+    let begins: Vec<String> = sqlx::query_scalar("select distinct started_at::text from job_descriptions")
+        .fetch_all(&ledger.db)
+        .await
+        .unwrap();
+    assert_eq!(begins, ["2026-09-01 20:00:00+00"]);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_plain_file_is_kept_once_and_a_packed_one_as_it_arrived(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let plain = sacct(&[FIRST]);
+    import(&ledger, "a.txt", &plain).await;
+    let copies = || {
+        let files = ledger.originals.every_file().unwrap();
+        files.iter().filter(|file| file.extension().is_some_and(|it| it == "received")).count()
+    };
+    assert_eq!(copies(), 0);
+    let path = ledger.file("b.txt.gz", crate::support::files::gzip(sacct(&[SECOND]).as_bytes()));
+    let (usage, _) = telemetry::usage_among(vec![Source::new("b.txt.gz", path)]).await;
+    let by = Actor::command_line(None);
+    let importing = ImportUsage { source: None, zone: Tz::UTC, batch_id: Uuid::new_v4(), act: by.at(now()) };
+    let report = importing.all(&ledger.db, &ledger.originals, usage).await.pop().unwrap();
+    assert_eq!(report.status, Status::Loaded);
+    assert_eq!(copies(), 1);
 }

@@ -123,6 +123,19 @@ pub(super) fn profile(accelerator: &str, name: &str) -> Option<&'static Profile>
     PROFILES.iter().find(|profile| profile.model == accelerator && profile.name == name)
 }
 
+/// What a slice is of its GPU by its dominant share: a part, and of how many. `accelerator`: the GPU's id in the catalog; without it,
+/// names that mean more of a smaller GPU (`1g.10gb`) mean the larger one. Media extensions (`+me`) change nothing. `None` of a name
+/// that no GPU has.
+pub fn dominant_share(accelerator: Option<&str>, name: &str) -> Option<(u32, u32)> {
+    let name = name.trim().split(['+', ' ']).next().unwrap_or_default();
+    let share = |profile: &Profile| (profile.weight(By::Dominant), profile.whole());
+    let of_this = accelerator.and_then(|accelerator| profile(accelerator, name));
+    of_this.map(share).or_else(|| {
+        let named = PROFILES.iter().filter(|profile| profile.name == name).map(share);
+        named.min_by(|(a, of_a), (b, of_b)| (a * of_b).cmp(&(b * of_a)))
+    })
+}
+
 impl Profile {
     fn starts(&self) -> impl Iterator<Item = u32> {
         self.starts.split(' ').filter_map(|start| start.parse().ok())

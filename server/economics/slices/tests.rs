@@ -122,3 +122,21 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn slices_that_meters_name_have_their_dominant_share() {
+    for (accelerator, name, expected) in [
+        (Some("nvidia-h100-sxm"), "1g.10gb", Some((8, 56))),
+        (Some("nvidia-a100-sxm-40"), "1g.10gb", Some((14, 56))),
+        (None, "1g.10gb", Some((8, 56))),
+        (None, "1g.10gb+me", Some((8, 56))),
+        (None, "1g.20gb", Some((14, 56))),
+        (None, "3g.40gb", Some((28, 56))),
+        (Some("nvidia-t4"), "4g.40gb", Some((32, 56))),
+        (None, "7g.80gb", Some((56, 56))),
+        (None, "9g.40gb", None),
+        (None, "", None),
+    ] {
+        assert_eq!(dominant_share(accelerator, name), expected, "{accelerator:?} {name}");
+    }
+}

@@ -9,7 +9,7 @@ use base64::prelude::BASE64_STANDARD;
 use flate2::read::GzDecoder;
 use serde::Deserialize;
 
-use crate::telemetry::job::FULLY_USED;
+use crate::telemetry::metered::ten_thousandths;
 
 /// Larger summaries are not read: those of the largest jobs are a hundredth of it.
 const MOST: u64 = 16 << 20;
@@ -54,13 +54,7 @@ fn mean<'a>(percents: impl Iterator<Item = &'a f64>) -> Option<u32> {
         sum += percent;
         count += 1;
     }
-    (count > 0).then(|| hundredths(sum / f64::from(count)))
-}
-
-/// A percentage in hundredths, at most all.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is clamped before")]
-fn hundredths(percent: f64) -> u32 {
-    (percent * 100.0).round().clamp(0.0, f64::from(FULLY_USED)) as u32
+    (count > 0).then(|| ten_thousandths(sum / f64::from(count) / 100.0))
 }
 
 #[cfg(test)]

@@ -9,9 +9,9 @@ use serde_json::Value;
 
 use super::entry::{self, Entry, Time, Wrong};
 use super::tres::{self, Gpus};
-use crate::billing::{Refusal, Rejection};
+use crate::billing::Refusal;
 use crate::telemetry::job::Job;
-use crate::telemetry::reading::{Item, Zones, shown, unreadable};
+use crate::telemetry::reading::{Item, Zones, shown};
 use crate::telemetry::walk_json::walk;
 
 const EXPECTED: &str = "the answer of sacct --json, which has a list of jobs";
@@ -215,7 +215,7 @@ pub fn read(input: impl Read, zones: &Zones, each: &mut dyn FnMut(Item)) -> Resu
     let mut job = |value: Value| {
         row += 1;
         let made = Entered::deserialize(value)
-            .map_err(|error: serde_json::Error| Wrong::new("", shown(&error.to_string()), EXPECTED))
+            .map_err(|error: serde_json::Error| Wrong::new("", error.to_string(), EXPECTED))
             .and_then(Entered::entry)
             .and_then(|entry| {
                 let zone = zones.of(&entry.job.cluster);
@@ -224,24 +224,10 @@ pub fn read(input: impl Read, zones: &Zones, each: &mut dyn FnMut(Item)) -> Resu
         each(match made {
             Ok(Ok(job)) => Item::Job(Box::new(job)),
             Ok(Err(skip)) => Item::Skipped(skip),
-            Err(Wrong { column, found, expected }) => Item::Rejected(Rejection {
-                row,
-                column: column.to_owned(),
-                found,
-                expected,
-                is_repeated: false,
-            }),
+            Err(Wrong { column, found, expected }) => Item::rejected(row, column, &found, &expected),
         });
     };
-    let met = walk(input, &["jobs", "*"], &["errors"], &mut job).map_err(|error| {
-        if error.is_io() {
-            return unreadable(&error.into());
-        }
-        Refusal::new(
-            format!("JSON that breaks off or is damaged at line {}: {error}", error.line()),
-            EXPECTED,
-        )
-    })?;
+    let met = walk(input, &["jobs", "*"], &["errors"], EXPECTED, &mut job)?;
     let errors = met.kept.get("errors").and_then(Value::as_array).filter(|errors| !errors.is_empty());
     match errors {
         Some(errors) if row == 0 => {

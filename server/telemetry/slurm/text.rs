@@ -10,7 +10,7 @@ use chrono::{DateTime, NaiveDateTime};
 
 use super::entry::{self, Entry, Time, Wrong};
 use super::tres::{self, Gpus};
-use crate::billing::{Refusal, Rejection};
+use crate::billing::Refusal;
 use crate::telemetry::job::{Job, JobState};
 use crate::telemetry::lines::Lines;
 use crate::telemetry::reading::{Item, Skip, Zones, shown};
@@ -142,7 +142,7 @@ impl Rows<'_> {
         }
         let cells = match self.cells(line) {
             Ok(cells) => cells,
-            Err(wrong) => return self.reject(wrong),
+            Err(wrong) => return self.reject(&wrong),
         };
         let row = Row { columns: &self.columns, cells: &cells };
         let id = row.cell("jobid");
@@ -159,18 +159,12 @@ impl Rows<'_> {
                 self.pending = Some(Pending { job: Box::new(job), raw_id, busy: 0, measured: 0 });
             }
             Ok(Err(skip)) => (self.each)(Item::Skipped(skip)),
-            Err(wrong) => self.reject(wrong),
+            Err(wrong) => self.reject(&wrong),
         }
     }
 
-    fn reject(&mut self, wrong: Wrong) {
-        (self.each)(Item::Rejected(Rejection {
-            row: self.row,
-            column: wrong.column.to_owned(),
-            found: shown(&wrong.found),
-            expected: wrong.expected,
-            is_repeated: false,
-        }));
+    fn reject(&mut self, wrong: &Wrong) {
+        (self.each)(Item::rejected(self.row, wrong.column, &wrong.found, &wrong.expected));
     }
 
     /// As many as the header has: those that a bar in the name of a job made are the name's again.

@@ -15,8 +15,9 @@ use crate::ledger;
 use crate::telemetry::read::{self, ImportLine, Node, Source};
 use crate::telemetry::{Format as UsageFormat, Matched, match_node};
 
-/// Imports on the page.
+/// Imports on the page, and in a file.
 const MOST: i64 = 200;
+const LARGEST_FILE: i64 = 100_000;
 
 #[derive(Serialize)]
 struct Usage {
@@ -37,10 +38,11 @@ struct Page {
 pub async fn index(_: paths::Usage, format: Format, reading: Reading) -> Result {
     let Reading { layout, mut db, .. } = reading;
     let sequence = ledger::sequence(&mut db).await?;
+    let most = if format == Format::Html { MOST } else { LARGEST_FILE };
     let it = Usage {
         sources: read::sources(&mut db).await?,
         nodes: read::nodes(&mut db, sequence).await?,
-        imports: read::imports(&mut db, None, MOST).await?,
+        imports: read::imports(&mut db, None, most).await?,
     };
     match format {
         Format::Json => respond::json(&it),
@@ -95,6 +97,11 @@ pub fn format_label(name: &str) -> String {
 }
 
 impl Page {
+    /// Whether there are more imports than the page shows.
+    fn is_cut(&self) -> bool {
+        self.it.imports.len() as i64 >= MOST
+    }
+
     fn unmatched(&self) -> Vec<&Node> {
         self.it.nodes.iter().filter(|it| it.resource.is_none()).collect()
     }

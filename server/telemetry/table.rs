@@ -1,0 +1,64 @@
+//! Rows of a CSV file by the names of its columns.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+
+use super::reading::Item;
+use crate::billing::Refusal;
+
+/// A row, and where its columns stand.
+pub struct Cells<'a> {
+    at: &'a BTreeMap<String, usize>,
+    record: &'a csv::StringRecord,
+}
+
+impl Cells<'_> {
+    /// Empty where the row has none.
+    pub fn get(&self, name: &str) -> &str {
+        self.at.get(name).and_then(|place| self.record.get(*place)).unwrap_or_default().trim()
+    }
+}
+
+/// A column of a row that holds what it should not, and what it should.
+pub struct Wrong(pub &'static str, pub &'static str);
+
+/// Hands what each row is made into on. `expected`: what the file should be.
+///
+/// # Errors
+/// A [`Refusal`] of a file that lacks a column or cannot be read.
+pub fn read(
+    input: impl Read,
+    needed: &[&str],
+    expected: &str,
+    each: &mut dyn FnMut(Item),
+    make: impl Fn(&Cells<'_>) -> Result<Item, Wrong>,
+) -> Result<(), Refusal> {
+    let mut rows = csv::ReaderBuilder::new().flexible(true).from_reader(input);
+    let refused = |error: &csv::Error| Refusal::new(format!("a file that is damaged: {error}"), expected);
+    let header = rows.headers().map_err(|error| refused(&error))?.clone();
+    let at: BTreeMap<String, usize> =
+        header.iter().enumerate().map(|(place, name)| (name.trim().to_owned(), place)).collect();
+    if let Some(missing) = needed.iter().find(|name| !at.contains_key(**name)) {
+        return Err(Refusal::new(format!("no column {missing}"), expected));
+    }
+    for (row, record) in (1..).zip(rows.records()) {
+        let record = match record {
+            Ok(record) => record,
+            Err(error) if error.is_io_error() => return Err(refused(&error)),
+            Err(error) => {
+                each(Item::rejected(row, "", &error.to_string(), "a row of CSV in UTF-8"));
+                continue;
+            }
+        };
+        let cells = Cells { at: &at, record: &record };
+        match make(&cells) {
+            Ok(Item::Metered(metered)) => {
+                each(Item::Sample);
+                each(Item::Metered(metered));
+            }
+            Ok(item) => each(item),
+            Err(Wrong(column, expected)) => each(Item::rejected(row, column, cells.get(column), expected)),
+        }
+    }
+    Ok(())
+}
