@@ -157,6 +157,31 @@ impl Period {
         (months(self.last) - months(self.first) + 1).max(0) as u32
     }
 
+    /// Hours of it.
+    pub fn hours(&self) -> usize {
+        let days = self.days();
+        usize::try_from((days.end - days.start).num_hours()).unwrap_or_default()
+    }
+
+    /// The hour of it that a day begins with; none outside of it.
+    pub fn hour_of(&self, day: NaiveDate) -> Option<usize> {
+        let hour = usize::try_from((day - self.days().start).num_hours()).ok()?;
+        (hour < self.hours()).then_some(hour)
+    }
+
+    /// The hours of it that a row of a day is for: that day; of more than a day from it to the end of its billing month; and what is
+    /// of a day outside of the period its billing month.
+    pub fn hours_of_row(&self, month: BillingMonth, day: NaiveDate, is_whole_period: bool) -> Range<usize> {
+        let of_month = month.days();
+        let first = self.hour_of(of_month.start).unwrap_or_default();
+        let until = self.hour_of(of_month.end).unwrap_or_else(|| self.hours());
+        match self.hour_of(day) {
+            Some(hour) if !is_whole_period => hour..hour + 24,
+            Some(hour) if month.contains(day) => hour..until,
+            _ => first..until,
+        }
+    }
+
     pub fn is_one_month(&self) -> bool {
         self.first == self.last
     }

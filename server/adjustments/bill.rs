@@ -12,32 +12,14 @@ use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 use uuid::Uuid;
 
 use super::entry::{Adjustment, Terms};
-use crate::accelerator::Recognized;
-use crate::billing::{AdjustmentCosts, AdjustmentRow, AdjustmentsFile, ChargeCategory, ChargeKey};
+use crate::billing::{
+    BilledDay, ChargeCategory, ChargeKey, ComputedBill, ComputedCharge, ComputedFile, Costs,
+};
 use crate::money::Decimal;
 use crate::period::{BillingMonth, ChargePeriod};
 
 /// The service of what is charged for a minimum: no service of the provider is behind it.
 pub const MINIMUM: &str = "Monthly minimum";
-
-/// What a key of a bill cost on a day.
-#[derive(Clone, Debug)]
-pub struct BilledDay {
-    pub key_id: Uuid,
-    pub key: ChargeKey,
-    pub resource_id: String,
-    /// A JSON object.
-    pub tags: String,
-    pub day: NaiveDate,
-    /// It belongs to no single day: a fee of the month.
-    pub is_whole_period: bool,
-    pub billed: Decimal,
-    pub effective: Decimal,
-    pub contracted: Decimal,
-    /// In units of the key, of what was paid for.
-    pub quantity: Decimal,
-    pub accelerator: Option<Recognized>,
-}
 
 /// More digits than an amount has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +35,7 @@ pub(super) struct Bill<'a> {
     pub(super) left: BTreeMap<String, Decimal>,
     /// What could not be charged, and why.
     pub notes: Vec<String>,
-    pub file: AdjustmentsFile,
+    pub file: ComputedFile,
     pub rows: u64,
 }
 
@@ -65,7 +47,7 @@ impl<'a> Bill<'a> {
             billed: BTreeMap::new(),
             left: BTreeMap::new(),
             notes: Vec::new(),
-            file: AdjustmentsFile::new(month, is_final),
+            file: ComputedFile::new(ComputedBill::Adjustments, month, is_final),
             rows: 0,
         }
     }
@@ -84,7 +66,7 @@ impl<'a> Bill<'a> {
                 let exact = cost.checked_multiply(factor).ok()?.normalize();
                 exact.as_amount().filter(|it| *it == exact)
             };
-            let costs = AdjustmentCosts {
+            let costs = Costs {
                 billed: part(day.billed).ok_or(TooLong)?,
                 effective: part(day.effective).ok_or(TooLong)?,
                 list: Decimal::ZERO,
@@ -96,13 +78,23 @@ impl<'a> Bill<'a> {
     }
 
     /// Writes what a key's day is adjusted by.
-    pub fn write(&mut self, day: &BilledDay, costs: AdjustmentCosts, why: &str) {
+    pub fn write(&mut self, day: &BilledDay, costs: Costs, why: &str) {
         if costs.is_zero() {
             return;
         }
         let BilledDay { key, resource_id, tags, .. } = day;
         let period = if day.is_whole_period { whole(self.month) } else { of_day(day.day) };
-        self.file.write(&AdjustmentRow { key, resource_id, tags, period, costs, why });
+        let category = ChargeCategory::Adjustment;
+        self.file.write(&ComputedCharge {
+            key,
+            category,
+            resource_id,
+            tags,
+            period,
+            costs,
+            quantity: None,
+            why,
+        });
         self.rows += 1;
     }
 
@@ -133,19 +125,15 @@ impl<'a> Bill<'a> {
             };
             // What was billed in all is nothing for a lead whose team bears it.
             let why = format!("{}: {}", entry.terms.words(), entry.reason);
-            let costs = AdjustmentCosts {
-                billed: lacking,
-                effective: lacking,
-                list: Decimal::ZERO,
-                contracted: lacking,
-            };
+            let costs =
+                Costs { billed: lacking, effective: lacking, list: Decimal::ZERO, contracted: lacking };
             self.of_month(key, costs, &why);
         }
         Ok(())
     }
 
     /// Writes what the month as a whole is adjusted by.
-    pub fn of_month(&mut self, key: ChargeKey, costs: AdjustmentCosts, why: &str) {
+    pub fn of_month(&mut self, key: ChargeKey, costs: Costs, why: &str) {
         let day = BilledDay {
             key_id: Uuid::nil(),
             key,
@@ -155,8 +143,10 @@ impl<'a> Bill<'a> {
             is_whole_period: true,
             billed: Decimal::ZERO,
             effective: Decimal::ZERO,
+            list: Decimal::ZERO,
             contracted: Decimal::ZERO,
             quantity: Decimal::ZERO,
+            hours: Vec::new(),
             accelerator: None,
         };
         self.write(&day, costs, why);

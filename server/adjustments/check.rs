@@ -36,7 +36,7 @@ pub async fn check(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<Ve
                join visibility v on v.scope_id = s.scope_id and v.until_sequence is null
                join monthly_costs m on m.scope_id = v.scope_id and m.delivery_id = v.delivery_id
                join charge_keys k using (charge_key_id)
-               where s.adjusts is not null
+               where s.adjusts is not null and not s.is_usage
                group by 1, 2
            )
            select s.scope_id, s.provider, s.billing_account, s.billing_month, coalesce(base.currency, booked.currency) as "currency!",

@@ -7,11 +7,11 @@ use std::path::Path;
 use futures_util::{Stream, TryStreamExt as _};
 use sqlx::PgConnection;
 
-use super::bill::{Bill, BilledDay, TooLong};
+use super::bill::{Bill, TooLong};
 use super::due::{AdjustedBill, Due};
 use super::internal_price::{InternalPricing, Unpriced};
-use crate::accelerator::Recognized;
-use crate::billing::{ChargeCategory, ChargeKey, PricingCategory};
+use crate::billing::BilledDay;
+use crate::ledger::{self, BillDays};
 use crate::money::Decimal;
 
 /// Rows between which the file is written on.
@@ -106,92 +106,6 @@ pub fn days<'d>(
     db: &'d mut PgConnection,
     bill: &'d AdjustedBill,
 ) -> impl Stream<Item = sqlx::Result<BilledDay>> + Unpin + 'd {
-    let rows = sqlx::query_as!(
-        DayRow,
-        r#"select k.charge_key_id, k.provider, k.billing_account, k.sub_account, k.service, k.service_category, k.sku, k.region,
-               k.instance_type, k.meter, k.stated_accelerators, k.category, k.is_correction, k.pricing, k.commitment_discount_id,
-               k.is_unused_commitment, k.unit, k.currency, coalesce(k.resource_id, '') as "resource_id!", k.tags::text as "tags!",
-               k.accelerator, k.accelerator_parts, k.unit_seconds, d.day, d.is_whole_period,
-               d.billed_cost as "billed: Decimal", d.effective_cost as "effective: Decimal",
-               d.contracted_cost as "contracted: Decimal", d.metered_quantity as "quantity: Decimal"
-           from daily_costs d
-           join charge_keys k using (charge_key_id)
-           where d.billing_month = $1 and d.scope_id = $2 and d.delivery_id = any($3)
-           order by d.day, d.charge_key_id, d.is_whole_period, d.delivery_id"#,
-        bill.month.first_day(),
-        bill.scope_id,
-        &bill.active,
-    );
-    rows.fetch(db).map_ok(DayRow::into_day)
-}
-
-struct DayRow {
-    charge_key_id: uuid::Uuid,
-    provider: String,
-    billing_account: String,
-    sub_account: String,
-    service: String,
-    service_category: String,
-    sku: String,
-    region: String,
-    instance_type: String,
-    meter: String,
-    stated_accelerators: String,
-    category: String,
-    is_correction: bool,
-    pricing: String,
-    commitment_discount_id: String,
-    is_unused_commitment: bool,
-    unit: String,
-    currency: String,
-    resource_id: String,
-    tags: String,
-    accelerator: Option<String>,
-    accelerator_parts: Option<i64>,
-    unit_seconds: Option<i32>,
-    day: chrono::NaiveDate,
-    is_whole_period: bool,
-    billed: Decimal,
-    effective: Decimal,
-    contracted: Decimal,
-    quantity: Decimal,
-}
-
-impl DayRow {
-    fn into_day(self) -> BilledDay {
-        let accelerator =
-            Recognized::stored(self.accelerator.as_deref(), self.accelerator_parts, self.unit_seconds);
-        let pricing = PricingCategory::ALL.into_iter().find(|it| it.as_str() == self.pricing);
-        BilledDay {
-            key_id: self.charge_key_id,
-            key: ChargeKey {
-                provider: self.provider,
-                billing_account: self.billing_account,
-                sub_account: self.sub_account,
-                service: self.service,
-                service_category: self.service_category,
-                sku: self.sku,
-                region: self.region,
-                instance_type: self.instance_type,
-                meter: self.meter,
-                stated_accelerators: self.stated_accelerators,
-                category: ChargeCategory::parse(&self.category).unwrap_or_default(),
-                is_correction: self.is_correction,
-                pricing: pricing.unwrap_or_default(),
-                commitment_discount_id: self.commitment_discount_id,
-                is_unused_commitment: self.is_unused_commitment,
-                unit: self.unit,
-                currency: self.currency,
-            },
-            resource_id: self.resource_id,
-            tags: self.tags,
-            day: self.day,
-            is_whole_period: self.is_whole_period,
-            billed: self.billed,
-            effective: self.effective,
-            contracted: self.contracted,
-            quantity: self.quantity,
-            accelerator,
-        }
-    }
+    let scopes = std::slice::from_ref(&bill.scope_id);
+    ledger::bill_days(db, BillDays { month: bill.month, scopes, deliveries: &bill.active, machines: None })
 }

@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 use chrono::NaiveDate;
 
-use super::bill::{Bill, BilledDay, TooLong};
+use super::bill::{Bill, TooLong};
 use crate::accelerator::recognize;
-use crate::billing::{AdjustmentCosts, ChargeKey, PricingCategory};
+use crate::billing::{BilledDay, ChargeKey, Costs, PricingCategory};
 use crate::money::Decimal;
 use crate::onprem::PROVIDER;
 use crate::period::BillingMonth;
@@ -125,8 +125,8 @@ impl Bill<'_> {
     }
 }
 
-fn of_effective(effective: Decimal) -> AdjustmentCosts {
-    AdjustmentCosts {
+fn of_effective(effective: Decimal) -> Costs {
+    Costs {
         billed: Decimal::ZERO,
         effective,
         // Nobody else sells it, so that both are the effective cost.

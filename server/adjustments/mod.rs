@@ -14,7 +14,7 @@ mod internal_price;
 #[cfg(test)]
 mod tests;
 
-pub use bill::{BilledDay, MINIMUM};
+pub use bill::MINIMUM;
 pub use check::check;
 pub use compute::{compute, days};
 pub use document::{Adjustments, Edit};

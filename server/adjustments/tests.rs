@@ -8,11 +8,13 @@ use chrono::NaiveDate;
 use proptest::prelude::*;
 use uuid::Uuid;
 
-use super::bill::{Bill, BilledDay, TooLong};
+use super::bill::{Bill, TooLong};
 use super::entry::{Adjustment, Terms};
 use super::internal_price::{DIFFERENCE, InternalPricing, Unpriced};
 use crate::accelerator::recognize;
-use crate::billing::{self, Charge, ChargeCategory, ChargeKey, PricingCategory, Step};
+use crate::billing::{
+    self, BilledDay, Charge, ChargeCategory, ChargeKey, ComputedBill, PricingCategory, Step,
+};
 use crate::money::{Currency, Decimal, number};
 use crate::onprem::PROVIDER;
 use crate::period::BillingMonth;
@@ -63,15 +65,21 @@ fn billed(service: &str, costs: [&str; 3]) -> BilledDay {
         is_whole_period: false,
         billed,
         effective,
+        list: Decimal::ZERO,
         contracted,
         quantity: Decimal::ZERO,
+        hours: Vec::new(),
         accelerator: None,
     }
 }
 
 fn charges(mut bill: Bill<'_>) -> Vec<Charge> {
-    let mut export =
-        billing::open("a.csv", Cursor::new(bill.file.take()), &billing::ReadAs::adjustments()).unwrap();
+    let mut export = billing::open(
+        "a.csv",
+        Cursor::new(bill.file.take()),
+        &billing::ReadAs::computed(ComputedBill::Adjustments),
+    )
+    .unwrap();
     let (mut charges, mut charge) = (Vec::new(), Charge::default());
     while let Some(step) = export.next(&mut charge).unwrap() {
         assert_eq!(step, Step::Charge);

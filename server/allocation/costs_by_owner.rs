@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::cleanup::use_sums;
 use super::key_owners::{self, MANY};
-use super::key_row::{IS_ACCELERATED, IS_UNUSED_COMMITMENT};
+use super::key_row::{IS_ACCELERATED, IS_CREDIT, IS_UNUSED_COMMITMENT};
 use super::rule_engine::content_id;
 use crate::ledger::ActiveImports;
 use crate::period::BillingMonth;
@@ -310,8 +310,8 @@ impl Part<'_> {
         );
         if !grain.is_by_day() {
             query.push(format!(
-                "select k.*, {of_key}, least(k.billed_cost, k.effective_cost) < 0 as is_credit \
-                 from keyed_costs k where k.basis_id = '{}'",
+                "select c.*, {of_key}, {IS_CREDIT} as is_credit \
+                 from keyed_costs c cross join lateral (select c.*) k where c.basis_id = '{}'",
                 self.basis_id
             ));
             return;
@@ -323,7 +323,7 @@ impl Part<'_> {
                  case when c.is_whole_period then k.service else '' end as service, {of_key}"
             ));
         } else {
-            query.push("least(c.billed_cost, c.effective_cost) < 0 as is_credit");
+            query.push(format!("{IS_CREDIT} as is_credit"));
         }
         query.push(format!(
             ", coalesce(c.metered_quantity * (k.unit_seconds * k.accelerator_parts), 0) as part_seconds \

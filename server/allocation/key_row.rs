@@ -16,6 +16,10 @@ pub const IS_ACCELERATED: &str =
 pub const IS_UNUSED_COMMITMENT: &str = "(k.is_unused_commitment or k.category = 'Purchase' \
      and k.commitment_discount_id <> '' and k.pricing <> 'Committed')";
 
+/// Whether a row `c` of a key `k` takes back costs. What divides machines takes from them what others have: of it only credits do.
+pub const IS_CREDIT: &str = "case when c.scope_id in (select u.scope_id from scopes u where u.is_usage) \
+     then k.category = 'Credit' else least(c.billed_cost, c.effective_cost) < 0 end";
+
 /// FOCUS CommitmentDiscountStatus of a row of a key `k`, by its effective cost; null where it is of no commitment.
 pub const COMMITMENT_STATUS: &str = "case when k.is_unused_commitment or k.category = 'Purchase' \
      and k.commitment_discount_id <> '' and k.pricing <> 'Committed' then 'Unused' \

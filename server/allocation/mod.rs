@@ -40,7 +40,7 @@ pub use entry::{
 };
 pub use forecast::{DAYS as USUAL_DAYS, Forecast, Known, MONTHS as USUAL_MONTHS};
 pub use key_owners::{cover, cover_waiting};
-pub use key_row::{COMMITMENT_STATUS, IS_ACCELERATED, IS_UNUSED_COMMITMENT, KeyRow, facts_of};
+pub use key_row::{COMMITMENT_STATUS, IS_ACCELERATED, IS_CREDIT, IS_UNUSED_COMMITMENT, KeyRow, facts_of};
 pub use label::{Label, are_similar, handle_of, normalized, normalized_key};
 pub use problem::problems;
 pub use quantity::{Entered, Quantity, QuantityKind, quantities, remove_quantities, set_quantities};

@@ -7,6 +7,7 @@ use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::label::{Label, normalized, normalized_key};
+use crate::billing::usage_tags::{is_usage_tag, usage_tag_label};
 
 /// What a condition looks at: a dimension of the charge key, a tag, or what the tags mean.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -138,7 +139,9 @@ impl Field {
             Self::Resource => "Resource".into(),
             Self::Commitment => "Commitment".into(),
             Self::CommitmentStatus => "Commitment status".into(),
-            Self::Tag(key) => format!("Tag {key}"),
+            Self::Tag(key) => {
+                usage_tag_label(&normalized_key(key)).map_or_else(|| format!("Tag {key}"), str::to_owned)
+            }
             Self::Label(label) => format!("Label {}", label.name().to_lowercase()),
         }
     }
@@ -253,6 +256,11 @@ enum CompiledTest {
 }
 
 impl Compiled {
+    /// Whether it asks who used a machine.
+    pub fn is_of_usage(&self) -> bool {
+        matches!(&self.field, Field::Tag(key) if is_usage_tag(key))
+    }
+
     /// Whether it holds for a key whose labels read as `label` says.
     pub fn holds<'a>(&self, facts: &'a Facts, label: impl Fn(Label) -> &'a str) -> bool {
         let found = match &self.field {
@@ -302,6 +310,11 @@ impl Compiled {
 }
 
 impl Facts {
+    /// Whether it is known who used the machine.
+    pub fn has_usage(&self) -> bool {
+        self.tags.iter().any(|(name, _)| is_usage_tag(name))
+    }
+
     /// The value of the first tag with this normalized key that has one.
     pub fn tag(&self, key: &str) -> Option<&str> {
         let mut tags = self.tags.iter();

@@ -9,6 +9,7 @@ use super::configuration::MonthConfiguration;
 use super::entry::{Account, CostCentre, Experiment, Meaning, Months, Project, Split, Target, Team, Value};
 use super::label::{Label, normalized, normalized_key};
 use super::rule::{Compiled, Facts, PatternError};
+use crate::billing::usage_tags::is_usage_tag;
 
 /// What a key is attributed to. Empty text means "none"; without a team and a pool it is unallocated.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -29,9 +30,12 @@ pub struct Attribution {
     pub rule: i64,
 }
 
+/// Its number, what must hold, and whose the charge is then.
+type CompiledRule<'a> = (i64, Vec<Compiled>, &'a Target);
+
 /// A month of the configuration, ready to be asked of many keys.
 pub struct RuleEngine<'a> {
-    rules: Vec<(i64, Vec<Compiled>, &'a Target)>,
+    rules: Vec<CompiledRule<'a>>,
     keys: [Vec<String>; Label::ALL.len()],
     teams: HashMap<String, &'a Team>,
     projects: HashMap<String, &'a Project>,
@@ -120,7 +124,7 @@ impl<'a> RuleEngine<'a> {
             Some(labels.get(Label::Project)).filter(|project| !project.is_empty()).or(by_experiment);
         let project = project.filter(|handle| self.configuration.project(handle).is_some());
         project.unwrap_or_default().clone_into(&mut attribution.project);
-        for (id, conditions, target) in &self.rules {
+        for (id, conditions, target) in self.rules_for(facts) {
             let holds = conditions.iter().all(|condition| condition.holds(facts, |label| labels.get(label)));
             if !holds {
                 continue;
@@ -157,6 +161,16 @@ impl<'a> RuleEngine<'a> {
         attribution
     }
 
+    /// The rules in the order in which they are asked. Who used a machine says more than whose it is: rules that ask about that come
+    /// first.
+    fn rules_for(&self, facts: &Facts) -> impl Iterator<Item = &CompiledRule<'a>> {
+        let has_usage = facts.has_usage();
+        let is_of_usage =
+            |(_, conditions, _): &&CompiledRule<'a>| conditions.iter().any(Compiled::is_of_usage);
+        let first = self.rules.iter().filter(move |rule| has_usage && is_of_usage(rule));
+        first.chain(self.rules.iter().filter(move |rule| !(has_usage && is_of_usage(rule))))
+    }
+
     /// What the labels of a key read as.
     pub fn labels(&self, facts: &Facts) -> Labels {
         Labels(Label::ALL.map(|label| {
@@ -178,7 +192,10 @@ impl<'a> RuleEngine<'a> {
 
     /// What the tags of a key say for a label, as they say it.
     pub fn raw<'f>(&self, facts: &'f Facts, label: Label) -> Option<&'f str> {
-        self.keys[label as usize].iter().find_map(|key| facts.tag(key))
+        let keys = &self.keys[label as usize];
+        // Who used a machine says more than whose it is.
+        let of_usage = keys.iter().filter(|key| is_usage_tag(key)).find_map(|key| facts.tag(key));
+        of_usage.or_else(|| keys.iter().find_map(|key| facts.tag(key)))
     }
 
     /// The team that a spelling means.

@@ -24,7 +24,8 @@ owners as (
 ),
 keys as (
     select charge_key_id, scope_id, currency, attribution_id, charged, item, is_accelerated, is_owned, is_unused,
-        least(billed, effective) < 0 as is_credit, charges, billed, effective, list, contracted, quantity,
+        case when scope_id in (select scope_id from scopes where is_usage) then category = 'Credit'
+            else least(billed, effective) < 0 end as is_credit, charges, billed, effective, list, contracted, quantity,
         coalesce(quantity * parts, 0) as part_seconds
     from (
         select charge_key_id, scope_id, sum(charges) as charges, sum(billed_cost) as billed,
@@ -40,7 +41,8 @@ keys as (
 days as (
     select currency, scope_id, case when is_whole_period then category else '' end as category,
         case when is_whole_period then service else '' end as service, attribution_id, charged, item,
-        is_accelerated, is_owned, is_unused, least(billed_cost, effective_cost) < 0 as is_credit, day, is_whole_period,
+        is_accelerated, is_owned, is_unused, case when scope_id in (select scope_id from scopes where is_usage) then category = 'Credit'
+            else least(billed_cost, effective_cost) < 0 end as is_credit, day, is_whole_period,
         charges, metered_quantity as quantity,
         billed_cost as billed, effective_cost as effective, list_cost as list, contracted_cost as contracted,
         coalesce(metered_quantity * parts, 0) as part_seconds

@@ -85,6 +85,7 @@ words! {
         CatalogAdded = "catalog.added", "added to catalog";
         CatalogRemoved = "catalog.removed", "removed from catalog";
         UsageImported = "usage.imported", "usage imported";
+        UsageDivided = "usage.divided", "machines divided by use";
         UsageUndone = "usage.undone", "usage import undone";
         NodeMatched = "usage.node_matched", "node matched to machine";
         MappingSaved = "mapping.saved", "mapping saved";

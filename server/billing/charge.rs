@@ -91,8 +91,10 @@ pub enum ScopeOf {
     /// What the provider bills.
     #[default]
     Bill,
-    /// What was computed from the bill, and stands beside it.
+    /// What adjusts the bill, and stands beside it.
     Adjustments,
+    /// What divides the charges of the bill's machines among those who used them, and stands beside it.
+    Usage,
 }
 
 /// One row of cost and usage data, ready for the ledger. Readers reuse one value for all rows of a

@@ -6,13 +6,13 @@
 //! Adding a format is one file that implements [`Format`] and one line in [`FORMATS`].
 
 mod account_id;
-mod adjustments;
 mod aws;
 mod aws_cur;
 mod aws_cur_2;
 mod azure;
 mod billing_period;
 mod charge;
+mod computed;
 mod container;
 mod crusoe;
 mod currency;
@@ -52,8 +52,9 @@ mod vast;
 use std::sync::{Arc, LazyLock};
 
 pub use account_id::{canonical_account, canonical_sub_account, without_profile};
-pub use adjustments::{AdjustmentCosts, AdjustmentRow, AdjustmentsFile};
+
 pub use charge::{Charge, ChargeCategory, ChargeKey, PricingCategory, ScopeOf, Tags};
+pub use computed::{BilledDay, ComputedBill, ComputedCharge, ComputedFile, Costs, usage_tags};
 pub use container::{Content, PARQUET, WORKBOOK, unpack};
 pub use export::{
     Export, HEADER_REPEATED, Identity, Learned, Reopen, Step, open, open_at, open_part, open_with_sink,
@@ -85,7 +86,8 @@ pub static FORMATS: LazyLock<Vec<Arc<dyn Format>>> = LazyLock::new(|| {
         Arc::new(runpod::RunPodBilling),
         Arc::new(hyperstack::HyperstackCosts),
         Arc::new(fireworks::FireworksMetrics),
-        Arc::new(adjustments::Adjustments),
+        Arc::new(computed::Computed(ComputedBill::Adjustments)),
+        Arc::new(computed::Computed(ComputedBill::Usage)),
         Arc::new(focus::Focus),
         Arc::new(focus::FocusUsage),
     ];
@@ -122,9 +124,9 @@ pub trait Format: Send + Sync {
         None
     }
 
-    /// Whether this product writes it, from other bills: it is read where it is named, and nobody imports it.
-    fn is_computed(&self) -> bool {
-        false
+    /// What this product computes from other bills: it is read where it is named, and nobody imports it.
+    fn computed(&self) -> Option<ComputedBill> {
+        None
     }
 
     /// Whether it reads files as people said.

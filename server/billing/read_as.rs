@@ -3,10 +3,9 @@
 use std::io::Cursor;
 use std::sync::Arc;
 
-use super::adjustments::NAME as ADJUSTMENTS;
 use super::header::Header;
 use super::rows::{self, Layout, Start};
-use super::{Content, FORMATS, Format};
+use super::{ComputedBill, Content, FORMATS, Format};
 
 /// What a file may be.
 #[derive(Clone, Default)]
@@ -23,9 +22,9 @@ impl ReadAs {
         Self::default()
     }
 
-    /// Adjustments, as this product computes them.
-    pub fn adjustments() -> Self {
-        Self::named(Some(ADJUSTMENTS))
+    /// What this product computes from bills.
+    pub fn computed(bill: ComputedBill) -> Self {
+        Self::named(Some(bill.name()))
     }
 
     /// The format of this name, where there is one, and else any.

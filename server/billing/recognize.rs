@@ -149,7 +149,7 @@ pub(super) fn format(header: &Header, read_as: &ReadAs) -> Result<Arc<dyn Format
 
 fn format_by_names(header: &Header, read_as: &ReadAs) -> Result<Arc<dyn Format>, Refusal> {
     if let Some(wanted) = read_as.name() {
-        let imported = read_as.formats().filter(|format| !format.is_computed());
+        let imported = read_as.formats().filter(|format| format.computed().is_none());
         let known = listed(imported.map(|format| format.name()), 20);
         let format = read_as.formats().find(|format| format.name() == wanted).ok_or_else(|| {
             Refusal::new(format!("the unknown format \u{201c}{wanted}\u{201d}"), format!("one of {known}"))
@@ -175,10 +175,10 @@ fn format_by_names(header: &Header, read_as: &ReadAs) -> Result<Arc<dyn Format>,
         return Err(refusal);
     }
     if let Some(format) = FORMATS.iter().find(|format| format.recognizes(header)) {
-        if format.is_computed() {
+        if let Some(bill) = format.computed() {
             return Err(Refusal::new(
-                format!("{} that were computed here from a bill", format.name()),
-                "the bill itself: what adjusts it is entered at Imports, Adjustments",
+                format!("{} that was computed here from a bill", bill.label().to_lowercase()),
+                bill.hint(),
             ));
         }
         return Ok(Arc::clone(format));
@@ -199,7 +199,7 @@ fn format_by_names(header: &Header, read_as: &ReadAs) -> Result<Arc<dyn Format>,
             format!(
                 "a file whose columns you say at Imports, Mappings, or the header of one of these: {}",
                 listed(
-                    FORMATS.iter().filter(|format| !format.is_computed()).map(|format| format.label()),
+                    FORMATS.iter().filter(|format| format.computed().is_none()).map(|format| format.label()),
                     20
                 )
             ),

@@ -7,6 +7,7 @@ use crate::clock;
 use crate::command_output::say;
 use crate::ledger;
 use crate::onprem;
+use crate::telemetry::divide;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -21,6 +22,7 @@ pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done>
     let mut equations = ledger::check(&mut db).await?;
     equations.extend(ledger::check_kept(&mut db, &session.originals).await?);
     equations.extend(allocation::check(&mut db).await?);
+    equations.extend(divide::check(&mut db).await?);
     equations.extend(adjustments::check(&mut db, clock::now()).await?);
     equations.extend(onprem::check(&mut db, clock::now().date_naive()).await?);
     if arguments.deep {

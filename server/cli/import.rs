@@ -72,9 +72,9 @@ pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done>
             anyhow::bail!("there is no mapping “{name}”; expected {}", names(&known));
         }
     }
-    let is_computed = |name: &str| FORMATS.iter().any(|it| it.is_computed() && it.name() == name);
-    if arguments.as_format.as_deref().is_some_and(is_computed) {
-        anyhow::bail!("adjustments are computed and not imported: enter them at Imports, Adjustments");
+    let computed = |name: &str| FORMATS.iter().find(|it| it.name() == name).and_then(|it| it.computed());
+    if let Some(bill) = arguments.as_format.as_deref().and_then(computed) {
+        anyhow::bail!("{} is computed and not imported: {}", bill.label().to_lowercase(), bill.hint());
     }
     let read_as = ledger::read_as(&mut db, arguments.as_format.as_deref().or(named)).await?;
     let labels = allocation::label_keys(&mut db).await?;
@@ -106,9 +106,10 @@ pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done>
             reports.extend(rest.iter().map(|bundle| Report::failed(bundle, &error)));
         }
     }
-    if reports.iter().any(|report| report.status == Status::Loaded && report.delivery.is_some()) {
+    if reports.iter().any(|report| report.status == Status::Loaded) {
         // A server does so by itself, and then this finds nothing to do.
         jobs::adjust_bills(&session.pool, &session.originals, Clock::System).await?;
+        jobs::divide_machines(&session.pool, &session.originals, Clock::System).await?;
     }
     if session.json {
         print_json(&reports)?;

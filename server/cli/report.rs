@@ -20,7 +20,7 @@ pub struct Spend {
     period: Period,
 
     /// What to group by: provider, account, service, region, accelerator, pricing, category, commitment-status,
-    /// usage-type, sku, resource, day, month, tag:KEY.
+    /// usage-type, sku, resource, day, month, use, job, user, node, queue, namespace, tag:KEY.
     #[arg(long, default_value = "service")]
     by: Grouping,
 

@@ -2,16 +2,19 @@
 //!
 //! Robotics moved from research to the products in the eighth month; what it cost before stays where it was. Most of
 //! what people type is known as another spelling. Some is not, for whoever looks to correct. Machines of the organization's
-//! own are each a team's; what it takes to run them is shared by the hours of these, so that who only rents pays none of it.
+//! own are each a team's, but for what its jobs say of who used them; what it takes to run them, and what nobody holds, is shared by
+//! the hours of these, so that who only rents pays none of it.
 
 use super::cluster::{CLUSTER, NODE};
 use crate::allocation::{
-    Account, Budget, BudgetOf, BudgetPeriod, Condition, CostCentre, Entry, Hours, HoursOf, Months, Project,
-    Rule, SharedCostPool, Split, Target, Team, Test,
+    Account, Budget, BudgetOf, BudgetPeriod, Condition, CostCentre, Entry, Hours, HoursOf, Label, Meaning,
+    Months, Project, Rule, SharedCostPool, Split, Target, Team, Test,
 };
+use crate::billing::usage_tags;
 use crate::money::{Currency, Decimal};
 use crate::onprem::PROVIDER;
 use crate::period::BillingMonth;
+use crate::telemetry::GpuUse;
 
 /// The month of the reorganization, of thirteen.
 const REORGANIZED: u32 = 7;
@@ -79,6 +82,8 @@ pub fn configuration(first: BillingMonth) -> Vec<Entry> {
             ..Project::default()
         }));
     }
+    let project = ["project", usage_tags::WORKLOAD_KEY].map(str::to_owned).to_vec();
+    configuration.push(Entry::Meaning(Meaning { label: Label::Project, keys: project }));
     for (account, team) in
         [("058214476930", "robotics"), ("904417263351", "platform"), ("739961584206", "inference")]
     {
@@ -119,7 +124,12 @@ pub fn configuration(first: BillingMonth) -> Vec<Entry> {
     };
     let team =
         |team: &str, project: &str| Target::Team { team: team.to_owned(), project: Some(project.to_owned()) };
-    let rules: [(&str, Vec<Option<Condition>>, Target); 10] = [
+    let of_account = Target::Tag { key: usage_tags::ACCOUNT.to_owned() };
+    let unheld = vec![is("tag:cluster", CLUSTER), is("tag:usage:use", GpuUse::Unheld.as_str())];
+    let rules: [(&str, Vec<Option<Condition>>, Target); 12] = [
+        ("Jobs by account", vec![there("tag:usage:account")], of_account),
+        // Whoever computes there pays for what nobody holds.
+        ("H100 East: held by nobody", unheld, pool("on-premises")),
         ("Tax", vec![is("category", "Tax")], pool("tax")),
         ("Support", vec![condition("service", Test::Matches("(?i)support".to_owned()))], pool("support")),
         (
@@ -182,7 +192,7 @@ mod tests {
                 _ => 0,
             })
             .sum();
-        assert_eq!(conditions, 11);
+        assert_eq!(conditions, 14);
         let configuration = Configuration { entries: (1..).zip(entries).collect() };
         assert_eq!(problems(&configuration), []);
     }

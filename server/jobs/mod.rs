@@ -5,7 +5,9 @@
 //! machine failed keeps its files, and is started again when someone asks for it.
 
 mod adjust;
+mod beside;
 mod cluster;
+mod divide;
 mod inbox;
 mod lock;
 mod reprice;
@@ -16,6 +18,7 @@ mod uploads;
 
 pub use adjust::adjust_bills;
 pub use cluster::{Submitted, submit_cluster};
+pub use divide::divide_machines;
 pub use inbox::{Arriving, ArrivingFile, Inbox};
 pub use samples::{Sample, Samples};
 pub use stop::put_back;
@@ -273,7 +276,8 @@ async fn run_next_on(
 ) -> sqlx::Result<bool> {
     let Some(job) = claim(db, clock.now()).await? else {
         return Ok(reprice::next(pool, db, originals, clock.now()).await?
-            || adjust::next(pool, db, originals, clock.now()).await?);
+            || adjust::next(pool, db, originals, clock.now()).await?
+            || divide::next(pool, db, originals, clock.now()).await?);
     };
     let progress = Progress::default();
     // Stops with this function, however that ends.

@@ -12,6 +12,7 @@
 mod active_imports;
 mod archive_files;
 mod archive_rows;
+mod bill_days;
 mod catalog;
 mod check;
 mod correction;
@@ -68,6 +69,7 @@ mod write_block;
 pub use active_imports::ActiveImports;
 pub use archive_files::{OldFiles, old_files, remove_old_files};
 pub use archive_rows::{Archived, Inactive, archive, due, inactive_since, remove_archived};
+pub use bill_days::{BillDays, bill_days};
 pub use catalog::{
     Added, NewAddition, add, catalog, catalog_of, catalog_revision, every_addition, recognize_again, remove,
 };

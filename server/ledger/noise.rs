@@ -4,14 +4,14 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
-use crate::billing::{Tags, normalized_key};
+use crate::billing::{Tags, normalized_key, usage_tags};
 
 /// A tag is noisy when its distinct values exceed one row in this many …
 const ROWS_PER_VALUE: u64 = 20;
 /// … and are more than this: a file of forty rows has no noise worth the name.
 const FEW: usize = 1000;
 /// Tags that name a single thing by design, in any organization. Never worth a group on a page.
-const KNOWN: [&str; 9] = [
+const KNOWN: [&str; 10] = [
     "Name",
     "name",
     "aws:cloudformation:stack-id",
@@ -21,6 +21,7 @@ const KNOWN: [&str; 9] = [
     "pod-template-hash",
     "request-id",
     "run-id",
+    usage_tags::JOB,
 ];
 
 /// The tag names that stay out of the key.

@@ -19,8 +19,14 @@ pub struct Scope {
     pub month: BillingMonth,
 }
 
-/// Behind the account of a bill, in the name of the scope of its adjustments.
-const ADJUSTMENTS: &str = " (adjustments)";
+/// Behind the account of a bill, in the name of the scope of what stands beside it.
+fn suffix(of: ScopeOf) -> Option<&'static str> {
+    match of {
+        ScopeOf::Bill => None,
+        ScopeOf::Adjustments => Some(" (adjustments)"),
+        ScopeOf::Usage => Some(" (usage)"),
+    }
+}
 
 impl Scope {
     /// Where a charge belongs.
@@ -30,21 +36,15 @@ impl Scope {
             billing_account: charge.key.billing_account.clone(),
             month: charge.billing_month(),
         };
-        match charge.scope {
-            ScopeOf::Bill => scope,
-            ScopeOf::Adjustments => scope.of_adjustments(),
+        match suffix(charge.scope) {
+            None => scope,
+            Some(suffix) => Self { billing_account: scope.billing_account + suffix, ..scope },
         }
     }
 
-    /// The scope that what adjusts this bill is in.
-    #[must_use]
-    fn of_adjustments(self) -> Self {
-        Self { billing_account: format!("{}{ADJUSTMENTS}", self.billing_account), ..self }
-    }
-
-    /// The bill that is adjusted by what is in this one.
-    fn adjusted(&self) -> Option<Self> {
-        let account = self.billing_account.strip_suffix(ADJUSTMENTS)?;
+    /// The bill that this stands beside, where it is of such.
+    fn bill(&self, of: ScopeOf) -> Option<Self> {
+        let account = self.billing_account.strip_suffix(suffix(of)?)?;
         Some(Self { billing_account: account.to_owned(), ..self.clone() })
     }
 }
@@ -59,15 +59,16 @@ pub struct Coverage {
     pub is_provisional: bool,
 }
 
-/// The id of a scope, made where it is new. One of adjustments says which bill it is beside.
+/// The id of a scope, made where it is new. One of what is computed says which bill it is beside.
 pub async fn intern(db: &mut PgConnection, scope: &Scope, of: ScopeOf) -> sqlx::Result<i64> {
     let scope_id = make(&mut *db, scope).await?;
-    if let Some(bill) = scope.adjusted().filter(|_| of == ScopeOf::Adjustments) {
+    if let Some(bill) = scope.bill(of) {
         let bill_id = make(&mut *db, &bill).await?;
         sqlx::query!(
-            "update scopes set adjusts = $2 where scope_id = $1 and adjusts is null",
+            "update scopes set adjusts = $2, is_usage = $3 where scope_id = $1 and adjusts is null",
             scope_id,
-            bill_id
+            bill_id,
+            of == ScopeOf::Usage,
         )
         .execute(db)
         .await?;

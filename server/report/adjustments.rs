@@ -78,7 +78,7 @@ pub async fn adjustment_state(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx
                    count(*) over () as bills
                from adjusted_bills a
                join scopes s using (scope_id)
-               left join scopes beside on beside.adjusts = s.scope_id
+               left join scopes beside on beside.adjusts = s.scope_id and not beside.is_usage
                order by s.billing_month desc, s.provider, s.billing_account
                limit $1
            ),

@@ -280,7 +280,7 @@ impl SameDays {
         };
         let before = period.previous();
         let scopes = sqlx::query!(
-            "select scope_id, provider, billing_account, billing_month, adjusts
+            "select scope_id, provider, billing_account, billing_month, adjusts, is_usage
              from scopes
              where billing_month >= $1 and billing_month <= $2
              order by 1",
@@ -293,9 +293,10 @@ impl SameDays {
             let mut of_month = scopes.iter().filter(|it| it.billing_month == month.first_day());
             of_month.find(|it| it.provider == provider && it.billing_account == account).map(|it| it.scope_id)
         };
-        // What adjusts a bill is compared as far as the bill.
-        let beside: BTreeMap<i64, i64> =
-            scopes.iter().filter_map(|it| Some((it.adjusts?, it.scope_id))).collect();
+        // What adjusts or divides a bill is compared as far as the bill.
+        let beside: BTreeMap<(i64, bool), i64> =
+            scopes.iter().filter_map(|it| Some(((it.adjusts?, it.is_usage), it.scope_id))).collect();
+        let beside = |bill: i64| [false, true].map(|is_usage| beside.get(&(bill, is_usage)).copied());
         let mut open: BTreeMap<i64, i64> = BTreeMap::new();
         for month in period.months().take_while(|month| *month <= latest) {
             let of_month: Vec<&Completeness> = bills.iter().filter(|it| it.month == month).collect();
@@ -309,7 +310,7 @@ impl SameDays {
                 match goes_on(bill) {
                     None if bill.last_day.is_some() => {
                         found.whole_bills.push(scope);
-                        found.whole_bills.extend(beside.get(&scope));
+                        found.whole_bills.extend(beside(scope).into_iter().flatten());
                     }
                     day => {
                         let number =
@@ -320,10 +321,11 @@ impl SameDays {
                         let part = Decimal::from(number.cast_signed()).divide(of_month, PLACES);
                         let until = (until, part.unwrap_or_default().min(1.into()));
                         found.until.insert(scope, until);
-                        found.until.extend(beside.get(&scope).map(|it| (*it, until)));
+                        found.until.extend(beside(scope).into_iter().flatten().map(|it| (it, until)));
                         if let Some(now) = scope_of(&bill.provider, &bill.billing_account, month) {
                             open.insert(now, scope);
-                            open.extend(beside.get(&now).copied().zip(beside.get(&scope).copied()));
+                            let pairs = beside(now).into_iter().zip(beside(scope));
+                            open.extend(pairs.filter_map(|(now, then)| now.zip(then)));
                         }
                     }
                 }

@@ -3,26 +3,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 use serde::Serialize;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row as _};
 
 use super::cache::Ask;
 use super::denominate::denominate;
-use super::hourly_ways::hours_of_row;
 use super::snapshot::AsOf;
 use super::sql::{Column, Measure, Rows, Source};
 use super::{Answers, DataStatus, Error, Filter, Grouping, Question};
-use crate::accelerator::PARTS;
 use crate::cache::SizeInCache;
 use crate::money::{Currency, Decimal};
 use crate::period::{BillingMonth, Period};
 use crate::telemetry::read::{self, HeldDay, JobDescription, Node};
-use crate::telemetry::share::{self, Held, Paid};
-use crate::telemetry::{JobState, NOBODY, hours_of};
-
-/// Hours of a day.
-const DAY: usize = 24;
+use crate::telemetry::share::{self, Paid};
+use crate::telemetry::{GpuUse, JobState, MachineUsage, NOBODY, by_machine, hours_of};
 
 /// What accelerators were used for in a period.
 #[derive(Debug, Serialize)]
@@ -203,43 +198,17 @@ impl Ask for FindMachineRows {
             let month = BillingMonth::of(row.try_get("billing_month")?);
             let (day, is_whole_period): (NaiveDate, bool) =
                 (row.try_get("day")?, row.try_get("is_whole_period")?);
-            let hours = hours_of_row(question.period, month, day, is_whole_period);
-            let by_hour = paid_by_hour(
+            let paid = Paid::new(
+                question.period.hours_of_row(month, day, is_whole_period),
                 &row.try_get::<Vec<Decimal>, _>("hours")?,
                 row.try_get("quantity")?,
                 row.try_get("weight")?,
-                hours.len(),
+                row.try_get("cost")?,
             );
-            let paid = Paid { hours, by_hour, cost: row.try_get("cost")? };
             machines.push(MachineRow { resource: row.try_get("resource")?, paid });
         }
         Ok(MachineRows(machines))
     }
-}
-
-/// Accelerator-milliseconds that a row pays for by the hour: where it says them, and what names no hour over all of its hours.
-fn paid_by_hour(described: &[Decimal], quantity: Decimal, weight: i64, hours: usize) -> Vec<i64> {
-    if weight == 0 || hours == 0 {
-        return Vec::new();
-    }
-    let milliseconds = |quantity: Decimal| -> i64 {
-        let exact = quantity.times(weight).times(1000).divide(Decimal::from(PARTS), 0).unwrap_or_default();
-        i64::try_from(exact.mantissa()).unwrap_or(0).max(0)
-    };
-    let mut by_hour = vec![0; hours];
-    let mut rest = quantity;
-    if hours == DAY {
-        for (of_hour, quantity) in by_hour.iter_mut().zip(described) {
-            *of_hour += milliseconds(*quantity);
-            rest -= *quantity;
-        }
-    }
-    let rest = milliseconds(rest);
-    let (each, left) = (rest / hours as i64, rest % hours as i64);
-    for (of_hour, place) in by_hour.iter_mut().zip(0..) {
-        *of_hour += each + i64::from(place < left);
-    }
-    by_hour
 }
 
 /// What is known of the usage of a period.
@@ -248,8 +217,8 @@ struct Usage {
     days: Vec<HeldDay>,
     /// By machine.
     rows: BTreeMap<String, Vec<Paid>>,
-    /// Of which times somebody says everything of a machine.
-    known: BTreeMap<String, Vec<Range<DateTime<Utc>>>>,
+    /// Of which times a source says everything.
+    coverage: BTreeMap<i64, Vec<Range<DateTime<Utc>>>>,
 }
 
 impl Answers {
@@ -270,13 +239,12 @@ impl Answers {
             }
         }
         let coverage = read::coverage(&mut *db, sequence).await?;
-        let mut known: BTreeMap<String, Vec<Range<DateTime<Utc>>>> = BTreeMap::new();
-        for node in &nodes {
-            if let (Some(resource), Some(spans)) = (&node.resource, coverage.get(&node.source_id)) {
-                known.entry(resource.clone()).or_default().extend(spans.iter().cloned());
-            }
-        }
-        Ok(Usage { nodes: nodes.into_iter().map(|node| (node.node_id, node)).collect(), days, rows, known })
+        Ok(Usage {
+            nodes: nodes.into_iter().map(|node| (node.node_id, node)).collect(),
+            days,
+            rows,
+            coverage,
+        })
     }
 
     /// What accelerators were used for in a question's period.
@@ -354,33 +322,8 @@ impl Answers {
 }
 
 impl Usage {
-    /// What is held of each machine, by job and day: those that are one machine under two names of nodes are one.
-    fn held_of_machines(&self, period: Period) -> BTreeMap<String, BTreeMap<(i64, NaiveDate), Held>> {
-        let begins = period.days().start;
-        let mut machines: BTreeMap<String, BTreeMap<(i64, NaiveDate), Held>> = BTreeMap::new();
-        for day in &self.days {
-            let Some(resource) = self.nodes.get(&day.node_id).and_then(|it| it.resource.clone()) else {
-                continue;
-            };
-            let Ok(first) = usize::try_from((day.day - begins).num_hours()) else { continue };
-            let held = machines.entry(resource).or_default().entry((day.job_no, day.day)).or_default();
-            for (hour, ms) in day.held.iter().enumerate().filter(|(_, ms)| **ms > 0) {
-                *held.entry(first + hour).or_default() += i64::from(*ms);
-            }
-        }
-        machines
-    }
-
-    /// Whether an hour of a period is one of which it is known what of a machine was held: some import says everything of all of it.
-    fn is_known(&self, resource: &str, period: Period) -> impl Fn(usize) -> bool {
-        let begins = period.days().start.and_time(NaiveTime::MIN).and_utc();
-        let spans = self.known.get(resource).map_or(&[][..], Vec::as_slice);
-        let seconds = |at: DateTime<Utc>| (at - begins).num_seconds();
-        let whole = |it: &Range<DateTime<Utc>>| {
-            (seconds(it.start) + 3599).div_euclid(3600)..seconds(it.end).div_euclid(3600)
-        };
-        let hours: Vec<Range<i64>> = spans.iter().map(whole).collect();
-        move |at| i64::try_from(at).is_ok_and(|at| hours.iter().any(|it| it.contains(&at)))
+    fn by_machine(&self, period: Period) -> BTreeMap<String, MachineUsage> {
+        by_machine(&self.days, self.nodes.values(), &self.coverage, period.days().start, true)
     }
 
     fn jobs(
@@ -421,18 +364,17 @@ impl Usage {
                 of_node.1.insert(day.job_no);
             }
         }
-        let held = self.held_of_machines(period);
-        let mut costs: BTreeMap<i64, Decimal> = BTreeMap::new();
+        let machines = self.by_machine(period);
+        let mut costs: BTreeMap<i64, BTreeMap<GpuUse, Decimal>> = BTreeMap::new();
         let (mut paid, mut unheld, mut beyond) = (0, 0, 0);
         let mut cost = CostLines { total, ..CostLines::default() };
         let mut covered = Decimal::ZERO;
         for (resource, rows) in &self.rows {
-            let empty = BTreeMap::new();
-            let of_machine = held.get(resource).unwrap_or(&empty);
-            let jobs: Vec<Held> = of_machine.values().cloned().collect();
-            let shared = share::share(rows, &jobs, self.is_known(resource, period));
-            for ((job, _), part) in of_machine.keys().zip(&shared.jobs) {
-                *costs.entry(*job).or_default() += *part;
+            let empty = MachineUsage::default();
+            let machine = machines.get(resource).unwrap_or(&empty);
+            let shared = share::share(rows, &machine.held, |hour| machine.is_known(hour));
+            for (holder, part) in machine.holders.iter().zip(&shared.jobs) {
+                *costs.entry(holder.job_no).or_default().entry(holder.gpu_use).or_default() += *part;
             }
             covered += rows.iter().map(|it| it.cost).sum::<Decimal>() - shared.unknown;
             cost.unheld += shared.nobody;
@@ -441,13 +383,14 @@ impl Usage {
             beyond += shared.beyond;
         }
         // A meter saw that nobody held it.
-        cost.unheld += costs.remove(&NOBODY).unwrap_or_default();
+        cost.unheld += costs.remove(&NOBODY).into_iter().flat_map(BTreeMap::into_values).sum::<Decimal>();
         cost.without_usage = total - covered;
         let mut lines = Vec::with_capacity(sums.len());
         for (job_no, Sums { held, measured, busy }) in sums {
             let Some(job) = descriptions.get(&job_no) else { continue };
-            let of_job = costs.get(&job_no).copied().unwrap_or_default();
-            let [used, idle, unmeasured] = share::by_use(of_job, held, measured, busy);
+            let of_job = costs.remove(&job_no).unwrap_or_default();
+            let of_use = |gpu_use| of_job.get(&gpu_use).copied().unwrap_or_default();
+            let [used, idle, unmeasured] = [GpuUse::Used, GpuUse::Idle, GpuUse::Unmeasured].map(of_use);
             cost.used += used;
             cost.idle += idle;
             cost.unmeasured += unmeasured;
@@ -459,7 +402,7 @@ impl Usage {
                 utilization: ratio(busy, measured),
                 used_hours: hours_of(busy),
                 measured_hours: hours_of(measured),
-                cost: of_job,
+                cost: used + idle + unmeasured,
                 idle_cost: idle,
                 hours_without_cost: hours_of(without_cost.get(&job_no).copied().unwrap_or_default()),
                 nodes: names.into_iter().map(str::to_owned).collect(),
@@ -494,15 +437,14 @@ impl Usage {
 
     /// The days of a job, each with its part of what the node was charged for that day.
     fn days_of(&self, period: Period, job_no: i64) -> Vec<GpuJobDay> {
-        let mut days: Vec<(NaiveDate, &str, Decimal)> = Vec::new();
-        let held = self.held_of_machines(period);
-        for (resource, of_machine) in &held {
+        let mut costs: BTreeMap<(NaiveDate, &str), Decimal> = BTreeMap::new();
+        let machines = self.by_machine(period);
+        for (resource, machine) in &machines {
             let Some(rows) = self.rows.get(resource) else { continue };
-            let jobs: Vec<Held> = of_machine.values().cloned().collect();
-            let shared = share::share(rows, &jobs, self.is_known(resource, period));
-            for ((job, day), cost) in of_machine.keys().zip(shared.jobs) {
-                if *job == job_no {
-                    days.push((*day, resource, cost));
+            let shared = share::share(rows, &machine.held, |hour| machine.is_known(hour));
+            for (holder, cost) in machine.holders.iter().zip(shared.jobs) {
+                if let Some(day) = holder.day.filter(|_| holder.job_no == job_no) {
+                    *costs.entry((day, resource)).or_default() += cost;
                 }
             }
         }
@@ -511,10 +453,9 @@ impl Usage {
             let Some(node) = self.nodes.get(&day.node_id) else { continue };
             let mut sums = Sums::default();
             sums.add(day);
-            let cost = node.resource.as_ref().and_then(|resource| {
-                let place = days.iter().position(|it| it.0 == day.day && it.1 == *resource)?;
-                Some(days.remove(place).2)
-            });
+            let resource = node.resource.as_deref().filter(|it| self.rows.contains_key(*it));
+            // Two nodes that are one machine: all of it is said once.
+            let cost = resource.map(|it| costs.remove(&(day.day, it)).unwrap_or_default());
             lines.push(GpuJobDay {
                 day: day.day,
                 node: node.name.clone(),

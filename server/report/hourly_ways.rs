@@ -243,35 +243,6 @@ struct Row {
     cost: Decimal,
 }
 
-/// The hour of a period that a day begins with; none outside of it.
-fn hour_of(period: Period, day: NaiveDate) -> Option<usize> {
-    let hour = usize::try_from((day - period.days().start).num_hours()).ok()?;
-    (hour < hours_of(period)).then_some(hour)
-}
-
-fn hours_of(period: Period) -> usize {
-    let days = period.days();
-    usize::try_from((days.end - days.start).num_hours()).unwrap_or_default()
-}
-
-/// The hours of a period that a row of a day is for: that day; of more than a day from it to the end of its billing month; and what is
-/// of a day outside of the period its billing month.
-pub(super) fn hours_of_row(
-    period: Period,
-    month: BillingMonth,
-    day: NaiveDate,
-    is_whole_period: bool,
-) -> std::ops::Range<usize> {
-    let of_month = month.days();
-    let first = hour_of(period, of_month.start).unwrap_or_default();
-    let until = hour_of(period, of_month.end).unwrap_or_else(|| hours_of(period));
-    match hour_of(period, day) {
-        Some(hour) if !is_whole_period => hour..hour + DAY,
-        Some(hour) if month.contains(day) => hour..until,
-        _ => first..until,
-    }
-}
-
 /// Rows of days, put into the hours of a period.
 struct Adding {
     period: Period,
@@ -285,7 +256,7 @@ struct Adding {
 
 impl Adding {
     fn new(period: Period) -> Self {
-        let hours = hours_of(period);
+        let hours = period.hours();
         let (unused, instances) = (BTreeMap::new(), BTreeMap::new());
         Self { period, hours, ways: BTreeMap::new(), unused, instances, spread: Decimal::ZERO }
     }
@@ -301,10 +272,10 @@ impl Adding {
             // Credits and the like are no price of use.
             _ => return,
         }
-        let begins = hour_of(self.period, row.day);
+        let begins = self.period.hour_of(row.day);
         let described: Decimal = row.hours.iter().copied().sum();
         let rest = (row.quantity - described).times(row.weight);
-        let over = hours_of_row(self.period, row.month, row.day, row.is_whole_period);
+        let over = self.period.hours_of_row(row.month, row.day, row.is_whole_period);
         let [accelerator, provider, ..] = &row.key;
         let instance = [accelerator.clone(), provider.clone(), row.instance_type.clone()];
         *self.instances.entry(instance).or_default() += row.quantity.times(row.weight);

@@ -8,6 +8,7 @@ use serde::{Serialize, Serializer};
 use super::show_spaces::with_visible_ends;
 use crate::accounts::Viewer;
 use crate::billing::PricingCategory;
+use crate::billing::usage_tags::{self, usage_tag_label};
 use crate::enum_words::{words, written_as_str};
 use crate::money::Currency;
 use crate::period::Period;
@@ -300,14 +301,20 @@ impl Grouping {
             Self::Pool => "Shared cost".into(),
             Self::PoolPart => "Part of a shared cost".into(),
             Self::Rule => "Rule".into(),
-            Self::Tag(key) => format!("Tag {}", with_visible_ends(key)),
+            Self::Tag(key) => {
+                usage_tag_label(key).map_or_else(|| format!("Tag {}", with_visible_ends(key)), str::to_owned)
+            }
         }
     }
 
     /// What a group whose value is missing is called.
     pub fn missing(&self) -> String {
         match self {
-            Self::Tag(key) => format!("No {} tag", with_visible_ends(key)),
+            Self::Tag(key) if key == usage_tags::USE => "Without usage data".into(),
+            Self::Tag(key) => match usage_tag_label(key) {
+                Some(label) => format!("No {}", label.to_lowercase()),
+                None => format!("No {} tag", with_visible_ends(key)),
+            },
             Self::Accelerator => "No accelerator".into(),
             Self::Sku => "No SKU".into(),
             Self::CommitmentStatus => "No commitment".into(),
@@ -339,7 +346,9 @@ impl Grouping {
             Self::Pricing => "Pricing categories".into(),
             Self::Sku => "SKUs".into(),
             Self::Pool => "Shared costs".into(),
-            Self::Tag(key) => format!("Values of tag {}", with_visible_ends(key)),
+            Self::Tag(key) if usage_tag_label(key).is_none() => {
+                format!("Values of tag {}", with_visible_ends(key))
+            }
             other => format!("{}s", other.label()),
         }
     }
@@ -355,6 +364,16 @@ impl Grouping {
         matches!(self, Self::Day | Self::Month)
     }
 }
+
+/// Words of addresses for who used a machine, and the tag that says it.
+const OF_USAGE: [(&str, &str); 6] = [
+    ("use", usage_tags::USE),
+    ("job", usage_tags::JOB),
+    ("user", usage_tags::USER),
+    ("node", usage_tags::NODE),
+    ("queue", usage_tags::QUEUE),
+    ("namespace", usage_tags::NAMESPACE),
+];
 
 /// Before the name of a pool: what takes the place of a value where its rows are not the viewer's to see.
 pub const SHARED: &str = "shared:";
@@ -403,7 +422,10 @@ impl FromStr for CostMetric {
 impl fmt::Display for Grouping {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Tag(key) => write!(f, "tag:{key}"),
+            Self::Tag(key) => match OF_USAGE.iter().find(|(_, tag)| tag == key) {
+                Some((word, _)) => f.write_str(word),
+                None => write!(f, "tag:{key}"),
+            },
             Self::CostCentre => f.write_str("cost-centre"),
             Self::CommitmentStatus => f.write_str("commitment-status"),
             Self::UsageType => f.write_str("usage-type"),
@@ -422,11 +444,14 @@ impl FromStr for Grouping {
         if let Some(key) = text.strip_prefix("tag:").filter(|key| !key.is_empty()) {
             return Ok(Self::Tag(key.to_owned()));
         }
+        if let Some((_, tag)) = OF_USAGE.iter().find(|(word, _)| *word == text) {
+            return Ok(Self::Tag((*tag).to_owned()));
+        }
         Self::FIXED.into_iter().find(|grouping| grouping.to_string() == text).ok_or_else(|| ParseQuestionError {
             found: text.to_owned(),
             expected: "provider, account, service, region, accelerator, pricing, category, commitment-status, usage-type, sku, \
                        resource, day, month, team, project, experiment, cost-centre, environment, model-size, workload, pool, rule, \
-                       tag:KEY",
+                       use, job, user, node, queue, namespace, tag:KEY",
         })
     }
 }
@@ -462,7 +487,11 @@ mod tests {
 
     #[test]
     fn every_dimension_reads_as_it_is_written() {
-        for grouping in Grouping::FIXED.into_iter().chain([Grouping::Tag("Team: a/b".into())]) {
+        for grouping in Grouping::FIXED.into_iter().chain([
+            Grouping::Tag("Team: a/b".into()),
+            "user".parse().unwrap(),
+            "tag:usage:qos".parse().unwrap(),
+        ]) {
             assert_eq!(grouping.to_string().parse(), Ok(grouping));
         }
         assert!("teams".parse::<Grouping>().is_err());

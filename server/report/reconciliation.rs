@@ -244,6 +244,8 @@ async fn stated(db: &mut PgConnection, period: Period, sequence: i64) -> sqlx::R
            from counted c
            join scopes s using (scope_id)
            where s.billing_month >= $1 and s.billing_month <= $2
+             -- What divides machines amounts to nothing.
+             and not s.is_usage
            group by s.scope_id, c.currency
            order by s.billing_month, s.provider, s.billing_account, c.currency"#,
         period.first().first_day(),
@@ -284,7 +286,7 @@ async fn adjustments_of(db: &mut PgConnection, period: Period) -> sqlx::Result<B
     let rows = sqlx::query!(
         r#"select adjusts as "bill!", scope_id
            from scopes
-           where adjusts is not null and billing_month >= $1 and billing_month <= $2"#,
+           where adjusts is not null and not is_usage and billing_month >= $1 and billing_month <= $2"#,
         period.first().first_day(),
         period.last().first_day(),
     )

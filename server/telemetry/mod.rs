@@ -3,7 +3,10 @@
 //! Reading is pure ([`slurm`], `prometheus`, …): bytes to [`Job`]s and [`metered`] devices, rejections and skips. [`ImportUsage`] writes
 //! them down under the source that they are from; `publish` makes what holds of all of them a version of the ledger.
 
+mod by_machine;
+pub mod divide;
 pub mod format;
+mod gpu_use;
 pub mod hours;
 mod import;
 pub mod job;
@@ -26,7 +29,9 @@ mod store;
 mod table;
 mod walk_json;
 
+pub use by_machine::{Holder, MachineUsage, by_machine};
 pub use format::{Format, recognize, recognize_file};
+pub use gpu_use::GpuUse;
 pub use hours::hours_of;
 pub use import::{ImportUsage, usage_among};
 pub use job::{FULLY_USED, Holding, Job, JobState};

@@ -37,7 +37,7 @@ pub struct HeldDay {
 }
 
 /// What is known of a job.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct JobDescription {
     pub job_no: i64,
     pub source: String,
@@ -51,6 +51,7 @@ pub struct JobDescription {
     pub queue: String,
     pub qos: String,
     pub comment: String,
+    pub namespace: String,
     pub state: String,
     pub model: String,
     pub submitted_at: Option<DateTime<Utc>>,
@@ -147,7 +148,7 @@ pub async fn descriptions(
     let rows = sqlx::query_as!(
         JobDescription,
         r#"select distinct on (d.job_no) d.job_no, s.name as source, d.import_id, d.job_id, d.name, d.user_name, d.account,
-               d.project, d.queue, d.qos, d.comment, d.state, d.model, d.submitted_at, d.started_at, d.ended_at,
+               d.project, d.queue, d.qos, d.comment, d.namespace, d.state, d.model, d.submitted_at, d.started_at, d.ended_at,
                d.held_seconds, d.accelerators as thousandths
            from job_descriptions d
            join usage_imports i using (import_id)

@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use super::hours::HOURS;
+use crate::accelerator::PARTS;
 use crate::money::Decimal;
 
 /// Digits after the point that parts of a cost have at least.
@@ -19,6 +21,46 @@ pub struct Paid {
     /// Accelerator-milliseconds that it pays for in each of these hours. Empty where it says nothing of them: a credit, an adjustment.
     pub by_hour: Vec<i64>,
     pub cost: Decimal,
+}
+
+impl Paid {
+    /// Of a row of the ledger: what it says of the hours of its day, and what it says of none spread over all of its hours. `weight`:
+    /// part-seconds of accelerators in one unit of the quantity.
+    pub fn new(
+        hours: Range<usize>,
+        described: &[Decimal],
+        quantity: Decimal,
+        weight: i64,
+        cost: Decimal,
+    ) -> Self {
+        let by_hour = paid_by_hour(described, quantity, weight, hours.len());
+        Self { hours, by_hour, cost }
+    }
+}
+
+/// Accelerator-milliseconds by the hour.
+fn paid_by_hour(described: &[Decimal], quantity: Decimal, weight: i64, hours: usize) -> Vec<i64> {
+    if weight == 0 || hours == 0 {
+        return Vec::new();
+    }
+    let milliseconds = |quantity: Decimal| -> i64 {
+        let exact = quantity.times(weight).times(1000).divide(Decimal::from(PARTS), 0).unwrap_or_default();
+        i64::try_from(exact.mantissa()).unwrap_or(0).max(0)
+    };
+    let mut by_hour = vec![0; hours];
+    let mut rest = quantity;
+    if hours == HOURS {
+        for (of_hour, quantity) in by_hour.iter_mut().zip(described) {
+            *of_hour += milliseconds(*quantity);
+            rest -= *quantity;
+        }
+    }
+    let rest = milliseconds(rest);
+    let (each, left) = (rest / hours as i64, rest % hours as i64);
+    for (of_hour, place) in by_hour.iter_mut().zip(0..) {
+        *of_hour += each + i64::from(place < left);
+    }
+    by_hour
 }
 
 /// What a job held of a machine, in accelerator-milliseconds by the hour of the period. Hours without any are left out.
@@ -40,69 +82,130 @@ pub struct Shared {
     pub beyond: i128,
 }
 
-/// Splits what was paid for a machine among the jobs that held it. `is_known`: of which hours it is known that no other job did.
-pub fn share(paid: &[Paid], jobs: &[Held], is_known: impl Fn(usize) -> bool) -> Shared {
-    let mut of_hour: BTreeMap<usize, i64> = BTreeMap::new();
-    for it in paid {
-        for (hour, paid) in it.hours.clone().zip(&it.by_hour) {
-            *of_hour.entry(hour).or_default() += *paid;
-        }
-    }
-    let mut held: BTreeMap<usize, i64> = BTreeMap::new();
-    for job in jobs {
-        for (hour, ms) in job {
-            *held.entry(*hour).or_default() += *ms;
-        }
-    }
-    let of = |hours: &BTreeMap<usize, i64>, hour: usize| hours.get(&hour).copied().unwrap_or(0);
-    let mut shared = Shared { jobs: vec![Decimal::ZERO; jobs.len()], ..Shared::default() };
-    for (hour, paid) in &of_hour {
-        let held = of(&held, *hour);
-        shared.paid += i128::from(*paid);
-        let rest = i128::from((*paid - held).max(0));
-        *(if is_known(*hour) { &mut shared.unheld } else { &mut shared.unknown_hours }) += rest;
-    }
-    shared.beyond = held.iter().map(|(hour, held)| i128::from((*held - of(&of_hour, *hour)).max(0))).sum();
-    for it in paid {
-        let says_hours = it.by_hour.iter().any(|ms| *ms > 0);
-        let of_this = |hour: usize| {
-            if says_hours {
-                it.by_hour.get(hour - it.hours.start).copied().unwrap_or(0)
-            } else {
-                of(&of_hour, hour)
+/// A machine in a period: what was paid for of it in each hour, and who held it.
+pub struct Machine<'h, F> {
+    paid: BTreeMap<usize, i64>,
+    held: BTreeMap<usize, i64>,
+    jobs: &'h [Held],
+    is_known: F,
+}
+
+/// Something that was paid for a machine, to be divided.
+pub struct Row<'m, F> {
+    machine: &'m Machine<'m, F>,
+    paid: &'m Paid,
+    says_hours: bool,
+    /// The machine was on at no hour that is known: it is for all of its hours alike.
+    is_blind: bool,
+    /// The jobs that held the machine in its hours, with their places.
+    jobs: Vec<(usize, &'m Held)>,
+}
+
+fn at(hours: &BTreeMap<usize, i64>, hour: usize) -> i64 {
+    hours.get(&hour).copied().unwrap_or(0)
+}
+
+impl<'h, F: Fn(usize) -> bool> Machine<'h, F> {
+    /// `is_known`: of which hours it is known that no other job held it.
+    pub fn new<'p>(paid: impl IntoIterator<Item = &'p Paid>, jobs: &'h [Held], is_known: F) -> Self {
+        let mut of_hour: BTreeMap<usize, i64> = BTreeMap::new();
+        for it in paid {
+            for (hour, paid) in it.hours.clone().zip(&it.by_hour) {
+                *of_hour.entry(hour).or_default() += *paid;
             }
-        };
-        // What is paid for a machine that was on at no hour that is known is for all of its hours alike.
-        let is_blind = !it.hours.clone().any(|hour| of_this(hour) > 0);
-        let weight = |hour: usize| if is_blind { of(&held, hour).max(1) } else { of_this(hour) };
-        // By job, then nobody's, then what is not known.
-        let mut weights = vec![0_i128; jobs.len() + 2];
-        let (nobody, unknown) = (jobs.len(), jobs.len() + 1);
-        for hour in it.hours.clone() {
-            weights[if is_known(hour) { nobody } else { unknown }] += i128::from(weight(hour));
         }
-        for (place, job) in jobs.iter().enumerate() {
-            for (hour, ms) in job.range(it.hours.clone()) {
-                let most = of(&of_hour, *hour).max(of(&held, *hour)).max(1);
+        let mut held: BTreeMap<usize, i64> = BTreeMap::new();
+        for job in jobs {
+            for (hour, ms) in job {
+                *held.entry(*hour).or_default() += *ms;
+            }
+        }
+        Self { paid: of_hour, held, jobs, is_known }
+    }
+
+    pub fn row<'m>(&'m self, paid: &'m Paid) -> Row<'m, F> {
+        let says_hours = paid.by_hour.iter().any(|ms| *ms > 0);
+        let holds = |(_, job): &(usize, &Held)| job.range(paid.hours.clone()).next().is_some();
+        let jobs = self.jobs.iter().enumerate().filter(holds).collect();
+        let mut row = Row { machine: self, paid, says_hours, is_blind: false, jobs };
+        row.is_blind = !paid.hours.clone().any(|hour| row.paid_in(hour) > 0);
+        row
+    }
+}
+
+impl<F: Fn(usize) -> bool> Row<'_, F> {
+    /// Places of [`Self::weights`]: jobs of the machine by their place, then nobody, then what is not known.
+    pub fn places(&self) -> usize {
+        self.jobs.len() + 2
+    }
+
+    /// Of which job of the machine a place is; none: of nobody.
+    pub fn job(&self, place: usize) -> Option<usize> {
+        self.jobs.get(place).map(|(job, _)| *job)
+    }
+
+    fn paid_in(&self, hour: usize) -> i64 {
+        if self.says_hours {
+            hour.checked_sub(self.paid.hours.start)
+                .and_then(|at| self.paid.by_hour.get(at))
+                .copied()
+                .unwrap_or(0)
+        } else {
+            at(&self.machine.paid, hour)
+        }
+    }
+
+    /// How much of what was paid is for whom in these hours of it.
+    pub fn weights(&self, hours: Range<usize>) -> Vec<i128> {
+        let machine = self.machine;
+        let weight =
+            |hour: usize| if self.is_blind { at(&machine.held, hour).max(1) } else { self.paid_in(hour) };
+        let (nobody, unknown) = (self.jobs.len(), self.jobs.len() + 1);
+        let rest = |hour: usize| if (machine.is_known)(hour) { nobody } else { unknown };
+        let mut weights = vec![0_i128; self.places()];
+        for hour in hours.clone() {
+            weights[rest(hour)] += i128::from(weight(hour));
+        }
+        for (place, (_, job)) in self.jobs.iter().enumerate() {
+            for (hour, ms) in job.range(hours.clone()) {
+                let most = at(&machine.paid, *hour).max(at(&machine.held, *hour)).max(1);
                 let part = i128::from(weight(*hour)) * i128::from(*ms) / i128::from(most);
                 weights[place] += part;
-                weights[if is_known(*hour) { nobody } else { unknown }] -= part;
+                weights[rest(*hour)] -= part;
             }
         }
-        let mut parts = split(it.cost, &weights);
-        let unknown = parts.pop().unwrap_or_default();
-        let nobody = parts.pop().unwrap_or_default();
-        for (sum, part) in shared.jobs.iter_mut().zip(parts) {
-            *sum += part;
+        weights
+    }
+}
+
+/// Splits what was paid for a machine among the jobs that held it. `is_known`: of which hours it is known that no other job did.
+pub fn share(paid: &[Paid], jobs: &[Held], is_known: impl Fn(usize) -> bool) -> Shared {
+    let machine = Machine::new(paid, jobs, is_known);
+    let mut shared = Shared { jobs: vec![Decimal::ZERO; jobs.len()], ..Shared::default() };
+    for (hour, paid) in &machine.paid {
+        let held = at(&machine.held, *hour);
+        shared.paid += i128::from(*paid);
+        let rest = i128::from((*paid - held).max(0));
+        *(if (machine.is_known)(*hour) { &mut shared.unheld } else { &mut shared.unknown_hours }) += rest;
+    }
+    let beyond = |(hour, held): (&usize, &i64)| i128::from((*held - at(&machine.paid, *hour)).max(0));
+    shared.beyond = machine.held.iter().map(beyond).sum();
+    for it in paid {
+        let row = machine.row(it);
+        let mut parts = split(it.cost, &row.weights(it.hours.clone()));
+        shared.unknown += parts.pop().unwrap_or_default();
+        shared.nobody += parts.pop().unwrap_or_default();
+        for (place, part) in parts.into_iter().enumerate() {
+            if let Some(job) = row.job(place) {
+                shared.jobs[job] += part;
+            }
         }
-        shared.nobody += nobody;
-        shared.unknown += unknown;
     }
     shared
 }
 
-/// A cost in proportion to weights. All of it is the last one's, which is not known, where they are nothing.
-fn split(cost: Decimal, weights: &[i128]) -> Vec<Decimal> {
+/// An amount in proportion to weights. All of it is the last one's, which is not known, where they are nothing.
+pub fn split(cost: Decimal, weights: &[i128]) -> Vec<Decimal> {
     let decimals: Vec<Decimal> = weights.iter().map(|it| Decimal::new(*it, 0)).collect();
     cost.apportion(&decimals, cost.scale().max(PLACES)).unwrap_or_else(|| {
         let mut parts = vec![Decimal::ZERO; weights.len()];
@@ -111,15 +214,6 @@ fn split(cost: Decimal, weights: &[i128]) -> Vec<Decimal> {
         }
         parts
     })
-}
-
-/// A job's cost by what it did with what it held: at work, idle, and not measured.
-pub fn by_use(cost: Decimal, held: i128, measured: i128, busy: i128) -> [Decimal; 3] {
-    let weights = [busy, measured - busy, held - measured].map(|it| Decimal::new(it.max(0), 0));
-    match cost.apportion(&weights, cost.scale().max(PLACES)).as_deref() {
-        Some([used, idle, unmeasured]) => [*used, *idle, *unmeasured],
-        _ => [Decimal::ZERO, Decimal::ZERO, cost],
-    }
 }
 
 #[cfg(test)]
@@ -176,12 +270,6 @@ mod tests {
         let shared = share(&[usage, credit], &[held], |_| true);
         assert_eq!(texts(&shared.jobs), ["4.5"]);
         assert_eq!(shared.nobody.normalize().to_string(), "4.5");
-    }
-
-    #[test]
-    fn what_nobody_measured_is_not_idle() {
-        let parts = by_use("9".parse().unwrap(), 9, 6, 4);
-        assert_eq!(texts(&parts), ["4", "2", "3"]);
     }
 
     proptest! {

@@ -95,7 +95,7 @@ impl Asked {
                     let dimension = dimension.parse().map_err(|_| {
                         let known = Grouping::FIXED.map(|it| it.to_string()).join(", ");
                         Error::BadRequest(format!(
-                            "{name} is not a dimension to filter by. Use {known} or tag:KEY; put not: before one to \
+                            "{name} is not a dimension to filter by. Use {known}, use, job, user, node, queue, namespace or tag:KEY; put not: before one to \
                              leave out its values."
                         ))
                     })?;

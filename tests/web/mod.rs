@@ -10,6 +10,7 @@ mod charges_of_row;
 mod cluster_report;
 mod clusters;
 mod connections;
+mod cost_by_use;
 mod experiments;
 mod forgery;
 mod headers;

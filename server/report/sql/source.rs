@@ -1,6 +1,6 @@
 //! The tables that hold what was charged, from the coarsest on, and where a row of each says what.
 
-use crate::allocation::{IS_ACCELERATED, IS_UNUSED_COMMITMENT};
+use crate::allocation::{IS_ACCELERATED, IS_CREDIT, IS_UNUSED_COMMITMENT};
 use crate::report::Grouping;
 
 /// Days of keys that bear accelerators, which are distinguished by resource; and those of the others with the resource that their
@@ -138,7 +138,7 @@ impl Source {
     pub fn is_credit(self) -> &'static str {
         match self {
             Self::Attributed | Self::Items | Self::ItemDays => "c.is_credit",
-            _ => "least(c.billed_cost, c.effective_cost) < 0",
+            _ => IS_CREDIT,
         }
     }
 

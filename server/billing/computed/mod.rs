@@ -1,14 +1,18 @@
-//! A bill of adjustments: what discounts, markups, minimums and internal prices add to a bill, as this product computes it. It is
-//! written and read here, so that what is read is what was computed.
+//! Bills that this product computes from bills, and imports beside them: what adjusts a bill (discounts, markups, minimums, internal
+//! prices), and what divides the charges of its machines among those who used them. They are written and read here, so that what is
+//! read is what was computed.
 //!
 //! | what | rule |
 //! |---|---|
-//! | key | that of the charge that is adjusted, with the category Adjustment: rules and filters find both alike |
-//! | account | that of the bill; the scope is one of its own ([`ScopeOf::Adjustments`]), so that the bill agrees with its invoices |
-//! | quantity | none |
+//! | key | that of the charge that is adjusted or divided; of adjustments with the category Adjustment: rules and filters find both alike |
+//! | tags | those of that charge; of a part of it, also what is known of who used it |
+//! | account | that of the bill; the scope is one of its own ([`ScopeOf`]), so that the bill agrees with its invoices |
+//! | quantity | of adjustments none; what is divided counts once: what users have is taken from the machine |
 //! | accumulation | the whole month of an account |
 
+mod billed_day;
 mod columns;
+pub mod usage_tags;
 mod write;
 
 use super::billing_period::BillingPeriod;
@@ -20,42 +24,85 @@ use super::row::{Column, Outcome, Problem, ReadRow, Row};
 use super::value::TimeColumn;
 use super::{Format, Guide, Mandatory};
 
-pub use write::{AdjustmentCosts, AdjustmentRow, AdjustmentsFile};
+pub use billed_day::BilledDay;
+pub use write::{ComputedCharge, ComputedFile, Costs};
+
+use crate::enum_words::words;
 
 /// FOCUS CommitmentDiscountStatus.
 const UNUSED: &str = "Unused";
 /// FOCUS ChargeClass.
 const CORRECTION: &str = "Correction";
 
-pub(super) const NAME: &str = "adjustments";
+words! {
+    /// What is computed from a bill.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum ComputedBill: name, label, why {
+        Adjustments = "adjustments", "Adjustments", "x_GpuledgerAdjustment";
+        Usage = "usage", "Cost by use", "x_GpuledgerUsage";
+    }
+}
 
-const MANDATORY: &[Mandatory] = &[
-    Mandatory { name: columns::WHY, keys: &["gpuledgeradjustment"] },
-    Mandatory { name: "ProviderName", keys: &["providername"] },
-    Mandatory { name: "BillingAccountId", keys: &["billingaccountid"] },
-    Mandatory { name: "BillingCurrency", keys: &["billingcurrency"] },
-    Mandatory { name: "BillingPeriodStart", keys: &["billingperiodstart"] },
-    Mandatory { name: "ChargePeriodStart", keys: &["chargeperiodstart"] },
-    Mandatory { name: "ChargePeriodEnd", keys: &["chargeperiodend"] },
-    Mandatory { name: "BilledCost", keys: &["billedcost"] },
-    Mandatory { name: "EffectiveCost", keys: &["effectivecost"] },
-    Mandatory { name: "ListCost", keys: &["listcost"] },
-    Mandatory { name: "ContractedCost", keys: &["contractedcost"] },
-];
+impl ComputedBill {
+    /// Where what it follows from is entered.
+    pub fn hint(self) -> &'static str {
+        match self {
+            Self::Adjustments => "the bill itself: what adjusts it is entered at Imports, Adjustments",
+            Self::Usage => {
+                "the bill itself, and the files of the scheduler or meter that knows who used its machines"
+            }
+        }
+    }
 
-pub(super) struct Adjustments;
+    fn scope(self) -> ScopeOf {
+        match self {
+            Self::Adjustments => ScopeOf::Adjustments,
+            Self::Usage => ScopeOf::Usage,
+        }
+    }
 
-impl Format for Adjustments {
+    fn mandatory(self) -> &'static [Mandatory] {
+        match self {
+            Self::Adjustments => ADJUSTMENTS,
+            Self::Usage => USAGE,
+        }
+    }
+}
+
+const ADJUSTMENTS: &[Mandatory] =
+    &mandatory(Mandatory { name: "x_GpuledgerAdjustment", keys: &["gpuledgeradjustment"] });
+const USAGE: &[Mandatory] = &mandatory(Mandatory { name: "x_GpuledgerUsage", keys: &["gpuledgerusage"] });
+
+/// What marks a row as computed here, and what every row has.
+const fn mandatory(why: Mandatory) -> [Mandatory; 11] {
+    [
+        why,
+        Mandatory { name: "ProviderName", keys: &["providername"] },
+        Mandatory { name: "BillingAccountId", keys: &["billingaccountid"] },
+        Mandatory { name: "BillingCurrency", keys: &["billingcurrency"] },
+        Mandatory { name: "BillingPeriodStart", keys: &["billingperiodstart"] },
+        Mandatory { name: "ChargePeriodStart", keys: &["chargeperiodstart"] },
+        Mandatory { name: "ChargePeriodEnd", keys: &["chargeperiodend"] },
+        Mandatory { name: "BilledCost", keys: &["billedcost"] },
+        Mandatory { name: "EffectiveCost", keys: &["effectivecost"] },
+        Mandatory { name: "ListCost", keys: &["listcost"] },
+        Mandatory { name: "ContractedCost", keys: &["contractedcost"] },
+    ]
+}
+
+pub(super) struct Computed(pub ComputedBill);
+
+impl Format for Computed {
     fn name(&self) -> &'static str {
-        NAME
+        self.0.name()
     }
 
     fn label(&self) -> &'static str {
-        "Adjustments"
+        self.0.label()
     }
 
-    fn is_computed(&self) -> bool {
-        true
+    fn computed(&self) -> Option<ComputedBill> {
+        Some(self.0)
     }
 
     /// Nobody exports it elsewhere.
@@ -64,11 +111,11 @@ impl Format for Adjustments {
     }
 
     fn mandatory(&self) -> &'static [Mandatory] {
-        MANDATORY
+        self.0.mandatory()
     }
 
     fn has_its_columns(&self, header: &Header) -> bool {
-        header.has("gpuledgeradjustment")
+        self.0.mandatory()[0].is_in(header)
     }
 
     fn maps(&self) -> &'static [&'static str] {
@@ -92,11 +139,12 @@ impl Format for Adjustments {
     }
 
     fn reader(&self, header: &Header) -> Box<dyn ReadRow + Send> {
-        Box::new(Reader::new(header))
+        Box::new(Reader::new(self.0, header))
     }
 }
 
 struct Reader {
+    bill: ComputedBill,
     at: At,
     period: [TimeColumn; 2],
     billing_period: BillingPeriod,
@@ -108,7 +156,9 @@ struct Reader {
 /// Where the columns are.
 struct At {
     period: [Column; 2],
+    category: Column,
     costs: [Column; 4],
+    quantity: Column,
     invoice: Column,
     resource: Column,
     provider: Column,
@@ -131,10 +181,12 @@ struct At {
 }
 
 impl Reader {
-    fn new(header: &Header) -> Self {
+    fn new(bill: ComputedBill, header: &Header) -> Self {
         let at = At {
             period: [header.find("chargeperiodstart"), header.find("chargeperiodend")],
             costs: ["billedcost", "effectivecost", "listcost", "contractedcost"].map(|key| header.find(key)),
+            category: header.find("chargecategory"),
+            quantity: header.find("consumedquantity"),
             invoice: header.find("invoiceid"),
             resource: header.find("resourceid"),
             provider: header.find("providername"),
@@ -160,6 +212,7 @@ impl Reader {
             at.account,
             at.sub_account,
             at.currency,
+            at.category,
             at.service,
             at.service_category,
             at.sku,
@@ -175,12 +228,13 @@ impl Reader {
             at.tags,
         ];
         Self {
+            bill,
             period: Default::default(),
             billing_period: BillingPeriod::new(
                 header.find("billingperiodstart"),
                 header.find("billingperiodend"),
             ),
-            last_needed: Mandatory::last(MANDATORY, header),
+            last_needed: Mandatory::last(bill.mandatory(), header),
             key_columns: key_columns.into_iter().flatten().collect(),
             at,
             scratch: Vec::new(),
@@ -203,7 +257,7 @@ impl ReadRow for Reader {
 
     fn read(&mut self, row: Row<'_>, charge: &mut Charge) -> Result<Outcome, Problem> {
         let at = &self.at;
-        charge.scope = ScopeOf::Adjustments;
+        charge.scope = self.bill.scope();
         charge.period = row.period(at.period, &mut self.period)?;
         charge.billing_month = self.billing_period.month(&row)?;
         let [billed, effective, list, contracted] = at.costs;
@@ -211,6 +265,8 @@ impl ReadRow for Reader {
         charge.effective_cost = row.needed_amount(effective)?;
         charge.list_cost = row.needed_amount(list)?;
         charge.contracted_cost = row.needed_amount(contracted)?;
+        charge.consumed_quantity = row.amount(at.quantity)?;
+        charge.is_metered = charge.consumed_quantity.is_some();
         row.verbatim(at.invoice, &mut charge.invoice_id)?;
         row.verbatim(at.resource, &mut charge.resource_id)?;
         Ok(Outcome::Charge)
@@ -236,7 +292,11 @@ impl ReadRow for Reader {
         ] {
             row.verbatim(column, text)?;
         }
-        key.category = ChargeCategory::Adjustment;
+        let category = row.word(at.category);
+        key.category = ChargeCategory::ALL
+            .into_iter()
+            .find(|it| it.as_str().as_bytes() == category)
+            .ok_or_else(|| row.problem(at.category, "a charge category of FOCUS"))?;
         key.is_correction = row.word(at.class) == CORRECTION.as_bytes();
         let pricing = row.word(at.pricing);
         key.pricing = PricingCategory::ALL
@@ -262,10 +322,10 @@ mod tests {
     use crate::money::Decimal;
     use crate::period::{BillingMonth, ChargePeriod};
 
-    fn read(content: Vec<u8>) -> Vec<Charge> {
+    fn read(content: Vec<u8>, bill: ComputedBill) -> Vec<Charge> {
         let mut export =
-            billing::open("a.csv", Cursor::new(content), &billing::ReadAs::adjustments()).unwrap();
-        assert_eq!(export.format().name(), "adjustments");
+            billing::open("a.csv", Cursor::new(content), &billing::ReadAs::computed(bill)).unwrap();
+        assert_eq!(export.format().name(), bill.name());
         let (mut charges, mut charge) = (Vec::new(), Charge::default());
         while let Some(step) = export.next(&mut charge).unwrap() {
             assert_eq!(step, Step::Charge);
@@ -280,10 +340,15 @@ mod tests {
 
     #[test]
     fn nobody_imports_what_is_computed_here() {
-        let mut file = AdjustmentsFile::new("2026-09".parse().unwrap(), true);
-        let refused = billing::open("a.csv", Cursor::new(file.take()), &billing::ReadAs::any());
-        let said = refused.err().unwrap().to_string();
-        assert!(said.contains("adjustments that were computed here"), "{said}");
+        for (bill, expected) in [
+            (ComputedBill::Adjustments, "adjustments that was computed here"),
+            (ComputedBill::Usage, "cost by use that was computed here"),
+        ] {
+            let mut file = ComputedFile::new(bill, "2026-09".parse().unwrap(), true);
+            let refused = billing::open("a.csv", Cursor::new(file.take()), &billing::ReadAs::any());
+            let said = refused.err().unwrap().to_string();
+            assert!(said.contains(expected), "{said}");
+        }
     }
 
     proptest! {
@@ -295,7 +360,15 @@ mod tests {
             tag in "[ -~é\n]{1,8}",
             is_unused in any::<bool>(),
             pricing in 0usize..6,
+            of_usage in any::<bool>(),
+            quantity in proptest::option::of(any::<i64>()),
         ) {
+            let (bill, category) = if of_usage {
+                (ComputedBill::Usage, ChargeCategory::Usage)
+            } else {
+                (ComputedBill::Adjustments, ChargeCategory::Adjustment)
+            };
+            let quantity = quantity.map(|it| Decimal::new(i128::from(it), 6));
             let text = |at: usize| texts[at].clone();
             let key = ChargeKey {
                 provider: format!("p{}", text(0)),
@@ -318,28 +391,31 @@ mod tests {
             };
             let [billed, effective, list, contracted] =
                 mantissas.map(|it| Decimal::new(i128::from(it), scale));
-            let mut file = AdjustmentsFile::new("2026-09".parse().unwrap(), true);
-            let row = AdjustmentRow {
+            let mut file = ComputedFile::new(bill, "2026-09".parse().unwrap(), true);
+            let row = ComputedCharge {
                 key: &key,
+                category,
                 resource_id: "i-1, \"two\"",
                 tags: &serde_json::json!({ "team": tag.as_str(), "=1+1": "x" }).to_string(),
                 period: period("2026-09-03T00:00:00Z", "2026-09-04T00:00:00Z"),
-                costs: AdjustmentCosts { billed, effective, list, contracted },
+                costs: Costs { billed, effective, list, contracted },
+                quantity,
                 why: "Discount of 8%: contract, \"renewed\"",
             };
             file.write(&row);
-            file.write(&AdjustmentRow { period: period("2026-09-01T00:00:00Z", "2026-10-01T00:00:00Z"), ..row });
-            let charges = read(file.take());
+            file.write(&ComputedCharge { period: period("2026-09-01T00:00:00Z", "2026-10-01T00:00:00Z"), ..row });
+            let charges = read(file.take(), bill);
             prop_assert_eq!(charges.len(), 2);
             let charge = &charges[0];
-            prop_assert_eq!(&charge.key, &ChargeKey { category: ChargeCategory::Adjustment, ..key });
+            prop_assert_eq!(&charge.key, &ChargeKey { category, ..key });
             let costs = [charge.billed_cost, charge.effective_cost, charge.list_cost, charge.contracted_cost];
             prop_assert_eq!(costs, [billed, effective, list, contracted]);
             prop_assert_eq!(charge.tags.get("team"), Some(tag.as_str()));
             prop_assert_eq!(&charge.resource_id, "i-1, \"two\"");
             prop_assert_eq!(charge.billing_month, "2026-09".parse::<BillingMonth>().unwrap());
-            prop_assert!(charge.scope == ScopeOf::Adjustments && !charge.is_metered && charge.consumed_quantity.is_none());
-            prop_assert_eq!(&charge.invoice_id, "adjustments-2026-09");
+            prop_assert_eq!(charge.scope, bill.scope());
+            prop_assert_eq!((charge.consumed_quantity, charge.is_metered), (quantity, quantity.is_some()));
+            prop_assert_eq!(&charge.invoice_id, &format!("{}-2026-09", bill.name()));
             prop_assert_eq!(charges.iter().map(|it| it.period.is_longer_than_a_day()).collect::<Vec<_>>(), [false, true]);
         }
     }

@@ -1,13 +1,17 @@
-//! The columns of a bill of adjustments, in the order of its file, and which column of FOCUS each becomes.
+//! The columns of a computed bill, in the order of its file, and which column of FOCUS each becomes.
 
+use super::ComputedBill;
 use crate::billing::header::Known;
 
 pub(super) const KNOWN: Known = Known { names: COLUMNS, optional: &[], notes: &[] };
 
-/// What marks a row as computed here: why it is there.
-pub(super) const WHY: &str = "x_GpuledgerAdjustment";
+/// Of the bill that a file is, without those that only others have.
+pub(super) fn of(bill: ComputedBill) -> impl Iterator<Item = &'static str> {
+    let of_others = move |name: &&str| ComputedBill::ALL.iter().any(|it| *it != bill && it.why() == *name);
+    COLUMNS.iter().map(|(name, _)| *name).filter(move |name| !of_others(name))
+}
 
-pub(super) const COLUMNS: &[(&str, &str)] = &[
+const COLUMNS: &[(&str, &str)] = &[
     ("ProviderName", "ProviderName"),
     ("BillingAccountId", "BillingAccountId"),
     ("SubAccountId", "SubAccountId"),
@@ -17,11 +21,13 @@ pub(super) const COLUMNS: &[(&str, &str)] = &[
     ("ChargePeriodStart", "ChargePeriodStart"),
     ("ChargePeriodEnd", "ChargePeriodEnd"),
     ("ChargeCategory", "ChargeCategory"),
-    (WHY, "ChargeDescription"),
+    ("x_GpuledgerAdjustment", "ChargeDescription"),
+    ("x_GpuledgerUsage", "ChargeDescription"),
     ("BilledCost", "BilledCost"),
     ("EffectiveCost", "EffectiveCost"),
     ("ListCost", "ListCost"),
     ("ContractedCost", "ContractedCost"),
+    ("ConsumedQuantity", "ConsumedQuantity"),
     ("InvoiceId", "InvoiceId"),
     ("ServiceName", "ServiceName"),
     ("ServiceCategory", "ServiceCategory"),

@@ -1,0 +1,100 @@
+//! Who held the machines of the ledger in a period, hour by hour. Pure.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
+
+use super::gpu_use::GpuUse;
+use super::read::{HeldDay, Node};
+use super::resolve::NOBODY;
+use super::share::Held;
+
+/// Who held accelerators, and what became of them. The number of the job is [`NOBODY`] where a meter saw nobody hold them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Holder {
+    pub job_no: i64,
+    pub gpu_use: GpuUse,
+    /// Where days are held apart.
+    pub day: Option<NaiveDate>,
+}
+
+/// Who held a machine.
+#[derive(Clone, Debug, Default)]
+pub struct MachineUsage {
+    pub holders: Vec<Holder>,
+    /// What each of them held.
+    pub held: Vec<Held>,
+    /// Hours of which some source says everything.
+    known: Vec<Range<i64>>,
+}
+
+impl MachineUsage {
+    #[cfg(test)]
+    pub(super) fn new(holders: Vec<Holder>, held: Vec<Held>, known: Vec<Range<i64>>) -> Self {
+        Self { holders, held, known }
+    }
+
+    /// Whether it is known who held the machine in an hour of the period: some source says everything of all of it.
+    pub fn is_known(&self, hour: usize) -> bool {
+        i64::try_from(hour).is_ok_and(|hour| self.known.iter().any(|it| it.contains(&hour)))
+    }
+}
+
+/// By machine what was held of it. Nodes that are one machine under two names are one. `coverage`: by source, of which times it says
+/// everything; `by_day`: days are held apart.
+pub fn by_machine<'n>(
+    days: &[HeldDay],
+    nodes: impl IntoIterator<Item = &'n Node>,
+    coverage: &BTreeMap<i64, Vec<Range<DateTime<Utc>>>>,
+    begins: NaiveDate,
+    by_day: bool,
+) -> BTreeMap<String, MachineUsage> {
+    let start = begins.and_time(NaiveTime::MIN).and_utc();
+    let seconds = |at: DateTime<Utc>| (at - start).num_seconds();
+    let whole_hours = |it: &Range<DateTime<Utc>>| {
+        (seconds(it.start) + 3599).div_euclid(3600)..seconds(it.end).div_euclid(3600)
+    };
+    let mut machines: BTreeMap<String, MachineUsage> = BTreeMap::new();
+    let mut resources: BTreeMap<i64, &str> = BTreeMap::new();
+    for node in nodes {
+        let Some(resource) = &node.resource else { continue };
+        resources.insert(node.node_id, resource);
+        let spans = coverage.get(&node.source_id).map_or(&[][..], Vec::as_slice);
+        machines.entry(resource.clone()).or_default().known.extend(spans.iter().map(whole_hours));
+    }
+    let mut held: BTreeMap<&str, BTreeMap<Holder, Held>> = BTreeMap::new();
+    for day in days {
+        let Some(resource) = resources.get(&day.node_id) else { continue };
+        let Ok(first) = usize::try_from((day.day - begins).num_hours()) else { continue };
+        let of_machine = held.entry(resource).or_default();
+        for (gpu_use, by_hour) in uses(day) {
+            for (hour, ms) in by_hour.enumerate().filter(|(_, ms)| *ms > 0) {
+                let holder = Holder { job_no: day.job_no, gpu_use, day: by_day.then_some(day.day) };
+                *of_machine.entry(holder).or_default().entry(first + hour).or_default() += i64::from(ms);
+            }
+        }
+    }
+    for (resource, holders) in held {
+        let machine = machines.entry(resource.to_owned()).or_default();
+        (machine.holders, machine.held) = holders.into_iter().unzip();
+    }
+    machines
+}
+
+type Milliseconds<'d> = Box<dyn Iterator<Item = i32> + 'd>;
+
+/// What became of what was held, hour by hour.
+fn uses(day: &HeldDay) -> Vec<(GpuUse, Milliseconds<'_>)> {
+    if day.job_no == NOBODY {
+        return vec![(GpuUse::Unheld, Box::new(day.held.iter().copied()))];
+    }
+    let less = |whole: &'_ [i32], part: &'_ [i32]| -> Vec<i32> {
+        whole.iter().zip(part).map(|(whole, part)| whole - part).collect()
+    };
+    vec![
+        (GpuUse::Used, Box::new(day.busy.iter().copied())),
+        (GpuUse::Idle, Box::new(less(&day.measured, &day.busy).into_iter())),
+        (GpuUse::Unmeasured, Box::new(less(&day.held, &day.measured).into_iter())),
+    ]
+}

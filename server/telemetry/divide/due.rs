@@ -1,0 +1,287 @@
+//! Which bills have machines that were used otherwise than they are divided.
+
+use std::collections::HashMap;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::json;
+use sha2::{Digest as _, Sha256};
+use sqlx::PgConnection;
+
+use crate::accelerator;
+use crate::ledger;
+use crate::period::BillingMonth;
+use crate::telemetry::read::{self, Node};
+
+/// After what the machine failed at.
+const RETRY: TimeDelta = TimeDelta::minutes(5);
+/// Part of what a division is computed from: the way it is.
+const COMPUTED_AS: u32 = 1;
+
+/// A bill that is in the ledger, or was.
+#[derive(Clone, Debug)]
+pub struct UsedBill {
+    pub scope_id: i64,
+    pub provider: String,
+    pub billing_account: String,
+    pub month: BillingMonth,
+    /// Of the bill, and of what adjusts it.
+    pub scopes: Vec<i64>,
+    /// The active imports of both; none where the bill was undone.
+    pub active: Vec<i64>,
+    /// Each charge of it has an invoice.
+    pub is_final: bool,
+}
+
+/// A bill whose machines are to be divided, or no more where nobody is known to have used them.
+#[derive(Clone, Debug)]
+pub struct Due {
+    pub bill: UsedBill,
+    /// Nodes that are machines of it.
+    pub nodes: Vec<Node>,
+    inputs: Vec<u8>,
+}
+
+impl Due {
+    /// Whether there is nothing to divide.
+    pub fn is_nothing(&self) -> bool {
+        self.bill.active.is_empty() || self.nodes.is_empty()
+    }
+}
+
+/// The bills whose machines are not divided by the usage of now, the oldest month first. Where there are none, that is remembered.
+pub async fn due(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<Vec<Due>> {
+    let versions = versions(&mut *db).await?;
+    if is_compared(&mut *db, versions, now).await? {
+        return Ok(Vec::new());
+    }
+    let due = find(&mut *db, versions, now).await?;
+    if due.is_empty() {
+        note_compared(db, versions).await?;
+    }
+    Ok(due)
+}
+
+/// Of the ledger, and of the catalog that says what machines bear.
+async fn versions(db: &mut PgConnection) -> sqlx::Result<(i64, i64)> {
+    let sequence = ledger::sequence(&mut *db).await?;
+    let catalog = ledger::catalog_revision(db).await?;
+    Ok((sequence, i64::from(accelerator::version_of(catalog))))
+}
+
+async fn find(
+    db: &mut PgConnection,
+    (sequence, catalog): (i64, i64),
+    now: DateTime<Utc>,
+) -> sqlx::Result<Vec<Due>> {
+    let computed = computed(&mut *db).await?;
+    if computed.is_empty() && read::version(&mut *db, sequence).await? == 0 {
+        return Ok(Vec::new());
+    }
+    let nodes = read::nodes(&mut *db, sequence).await?;
+    let mut due = Vec::new();
+    for bill in bills(&mut *db).await? {
+        let imports = imports_of(&mut *db, bill.month).await?;
+        let nodes = if imports.is_empty() { Vec::new() } else { nodes_of(&mut *db, &bill, &nodes).await? };
+        let machines: Vec<_> = nodes.iter().map(|it| (it.node_id, &it.resource)).collect();
+        let inputs = json!([COMPUTED_AS, bill.active, bill.is_final, imports, machines, catalog]);
+        let it = Due { nodes, inputs: Sha256::digest(inputs.to_string()).to_vec(), bill };
+        let is_due = match computed.get(&it.bill.scope_id) {
+            None => !it.is_nothing(),
+            Some(known) => match known.retry_at {
+                Some(at) => at <= now,
+                None => known.inputs != it.inputs,
+            },
+        };
+        due.extend(is_due.then_some(it));
+    }
+    Ok(due)
+}
+
+/// All bills that are active, and those whose machines were divided.
+async fn bills(db: &mut PgConnection) -> sqlx::Result<Vec<UsedBill>> {
+    let rows = sqlx::query!(
+        r#"select s.scope_id, s.provider, s.billing_account, s.billing_month,
+               array_agg(distinct part.scope_id) as "scopes!",
+               coalesce(array_agg(v.delivery_id order by v.delivery_id) filter (where v.delivery_id is not null), '{}') as "active!",
+               coalesce(bool_and(not ds.is_provisional) filter (where part.scope_id = s.scope_id), false) as "is_final!"
+           from scopes s
+           join scopes part on (part.scope_id = s.scope_id or part.adjusts = s.scope_id) and not part.is_usage
+           left join visibility v on v.scope_id = part.scope_id and v.until_sequence is null
+           left join delivery_scopes ds on ds.scope_id = v.scope_id and ds.delivery_id = v.delivery_id
+           where s.adjusts is null
+           group by s.scope_id
+           having count(v.delivery_id) filter (where part.scope_id = s.scope_id) > 0
+               or s.scope_id in (select u.scope_id from usage_bills u)
+           order by s.billing_month, s.scope_id"#
+    )
+    .fetch_all(db)
+    .await?;
+    let bills = rows.into_iter().map(|row| UsedBill {
+        scope_id: row.scope_id,
+        provider: row.provider,
+        billing_account: row.billing_account,
+        month: BillingMonth::of(row.billing_month),
+        scopes: row.scopes,
+        active: row.active,
+        is_final: row.is_final,
+    });
+    Ok(bills.collect())
+}
+
+/// The active imports of usage that may say something of a month.
+async fn imports_of(db: &mut PgConnection, month: BillingMonth) -> sqlx::Result<Vec<i64>> {
+    let days = month.days();
+    sqlx::query_scalar!(
+        "select import_id
+         from usage_imports
+         where status = 'active' and first_at < $2::date::timestamp at time zone 'UTC'
+           and last_at >= $1::date::timestamp at time zone 'UTC'
+         order by 1",
+        days.start,
+        days.end,
+    )
+    .fetch_all(db)
+    .await
+}
+
+/// The nodes that are machines of a bill.
+async fn nodes_of(db: &mut PgConnection, bill: &UsedBill, nodes: &[Node]) -> sqlx::Result<Vec<Node>> {
+    let resources: Vec<String> = nodes.iter().filter_map(|it| it.resource.clone()).collect();
+    if resources.is_empty() || bill.active.is_empty() {
+        return Ok(Vec::new());
+    }
+    let machines = sqlx::query_scalar!(
+        r#"select distinct k.resource_id as "resource_id!"
+           from monthly_costs m
+           join charge_keys k using (charge_key_id)
+           where m.billing_month = $1 and m.scope_id = any($2) and m.delivery_id = any($3)
+             and k.accelerator is not null and lower(k.resource_id) = any($5) and k.resource_id = any($4)"#,
+        bill.month.first_day(),
+        &bill.scopes,
+        &bill.active,
+        &resources,
+        &resources.iter().map(|it| it.to_lowercase()).collect::<Vec<_>>(),
+    )
+    .fetch_all(db)
+    .await?;
+    let is_of_bill = |it: &&Node| it.resource.as_ref().is_some_and(|resource| machines.contains(resource));
+    Ok(nodes.iter().filter(is_of_bill).cloned().collect())
+}
+
+/// Whether this is how the bill was divided from the beginning: some usage of its month was known when it became what it is, and
+/// nothing of that has been divided yet. Else what is computed restates it.
+pub async fn follows_bill(db: &mut PgConnection, due: &Due) -> sqlx::Result<bool> {
+    let imports = imports_of(&mut *db, due.bill.month).await?;
+    sqlx::query_scalar!(
+        r#"with bill as (
+               select coalesce(max(from_sequence), 0) as since
+               from visibility
+               where scope_id = $1 and until_sequence is null
+           )
+           select exists (
+                   select from usage_imports i, bill where i.import_id = any($2) and i.from_sequence < bill.since
+               )
+               and not exists (
+                   select
+                   from scopes s
+                   join delivery_scopes ds using (scope_id)
+                   join deliveries d using (delivery_id)
+                   cross join bill
+                   where s.adjusts = $1 and s.is_usage and d.published_sequence > bill.since
+               ) as "follows!""#,
+        due.bill.scope_id,
+        &imports,
+    )
+    .fetch_one(db)
+    .await
+}
+
+async fn is_compared(
+    db: &mut PgConnection,
+    (sequence, catalog): (i64, i64),
+    now: DateTime<Utc>,
+) -> sqlx::Result<bool> {
+    let is_compared = sqlx::query_scalar!(
+        r#"select sequence = $1 and catalog = $2
+               and not exists (select from usage_bills where retry_at <= $3 or inputs = '') as "is_compared!"
+           from usage_bills_compared"#,
+        sequence,
+        catalog,
+        now,
+    )
+    .fetch_optional(db)
+    .await?;
+    Ok(is_compared == Some(true))
+}
+
+async fn note_compared(db: &mut PgConnection, (sequence, catalog): (i64, i64)) -> sqlx::Result<()> {
+    sqlx::query!(
+        "insert into usage_bills_compared (sequence, catalog) values ($1, $2)
+         on conflict (is_only) do update set sequence = $1, catalog = $2",
+        sequence,
+        catalog,
+    )
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+struct Known {
+    inputs: Vec<u8>,
+    retry_at: Option<DateTime<Utc>>,
+}
+
+async fn computed(db: &mut PgConnection) -> sqlx::Result<HashMap<i64, Known>> {
+    let rows = sqlx::query!("select scope_id, inputs, retry_at from usage_bills").fetch_all(db).await?;
+    let known =
+        rows.into_iter().map(|row| (row.scope_id, Known { inputs: row.inputs, retry_at: row.retry_at }));
+    Ok(known.collect())
+}
+
+/// Notes that a bill is divided, by an import, or not at all.
+pub async fn note(
+    db: &mut PgConnection,
+    due: &Due,
+    delivery: Option<i64>,
+    problem: Option<&str>,
+    now: DateTime<Utc>,
+) -> sqlx::Result<()> {
+    if due.is_nothing() && problem.is_none() {
+        sqlx::query!("delete from usage_bills where scope_id = $1", due.bill.scope_id).execute(db).await?;
+        return Ok(());
+    }
+    sqlx::query!(
+        "insert into usage_bills (scope_id, inputs, delivery_id, problem, computed_at) values ($1, $2, $3, $4, $5)
+         on conflict (scope_id) do update
+         set inputs = $2, delivery_id = $3, problem = $4, computed_at = $5, retry_at = null",
+        due.bill.scope_id,
+        &due.inputs,
+        delivery,
+        problem,
+        now,
+    )
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// Notes that the machine failed at a bill, which is tried again later. How it was divided before stays.
+pub async fn note_problem(
+    db: &mut PgConnection,
+    due: &Due,
+    problem: &str,
+    now: DateTime<Utc>,
+) -> sqlx::Result<()> {
+    sqlx::query!(
+        "insert into usage_bills (scope_id, inputs, problem, retry_at, computed_at) values ($1, $2, $3, $4, $5)
+         on conflict (scope_id) do update set inputs = $2, problem = $3, retry_at = $4, computed_at = $5",
+        due.bill.scope_id,
+        &due.inputs,
+        problem,
+        now + RETRY,
+        now,
+    )
+    .execute(db)
+    .await?;
+    Ok(())
+}

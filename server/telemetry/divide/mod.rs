@@ -1,0 +1,12 @@
+//! The charges of machines, divided among those who used them: a bill that is [computed](compute) from a bill of the ledger and what
+//! is known of usage, and is imported beside it ([why](../../../docs/decisions/machines-are-divided-by-use-in-a-bill-beside-the-bill.md)).
+
+mod bill;
+mod check;
+mod compute;
+mod due;
+mod tags;
+
+pub use check::check;
+pub use compute::{Computed, compute};
+pub use due::{Due, UsedBill, due, follows_bill, note, note_problem};

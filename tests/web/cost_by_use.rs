@@ -1,0 +1,166 @@
+//! Allocation by use: what a machine is charged belongs to those who held it, whatever the machine's tags say.
+
+use gpuledger::accounts::Role;
+use gpuledger::allocation;
+use gpuledger::telemetry::divide;
+use serde_json::Value;
+use sqlx::PgPool;
+
+use super::usage::SACCT;
+use crate::support::configuration::{rule, team, to_team, write};
+use crate::support::json::{amount, decimal};
+use crate::support::{Focus, TestApp, TestLedger};
+
+/// Machine node-s1 of eight for an hour, tagged vision.
+fn bill() -> Focus {
+    Focus::new().hour("acme", "s1", "2026-10-05T10", "80.8", "vision").hour(
+        "acme",
+        "s2",
+        "2026-10-05T12",
+        "40",
+        "nlp",
+    )
+}
+
+async fn with_rules(ledger: &TestLedger) -> TestApp {
+    let mut db = ledger.db.acquire().await.unwrap();
+    let entries = vec![
+        team("vision"),
+        team("research"),
+        rule(1, "tag:team", "vision", to_team("vision")),
+        rule(2, "tag:usage:account", "cv", to_team("research")),
+    ];
+    write(&mut db, entries).await;
+    TestApp::of(ledger).signed_in(Role::Finance).await
+}
+
+async fn import(app: &mut TestApp, name: &str, content: &str) {
+    app.upload(&[(name, content.as_bytes())]).await;
+    app.run_jobs().await;
+}
+
+fn groups(answer: &Value) -> Vec<(String, String)> {
+    let groups = answer["groups"].as_array().unwrap().iter();
+    let pair = |it: &Value| {
+        (it["key"].as_str().unwrap_or("-").to_owned(), amount(&it["cost"]).normalize().to_string())
+    };
+    groups.map(pair).collect()
+}
+
+async fn spend(app: &mut TestApp, query: &str) -> Vec<(String, String)> {
+    let answer = app.json(&format!("/spend/2026-10.json?{query}")).await;
+    let total = amount(&answer["total"]);
+    assert_eq!(
+        answer["groups"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| amount(&it["cost"]))
+            .sum::<gpuledger::money::Decimal>(),
+        total
+    );
+    groups(&answer)
+}
+
+fn pairs<const N: usize>(pairs: [(&str, &str); N]) -> Vec<(String, String)> {
+    pairs.map(|(key, cost)| (key.to_owned(), cost.to_owned())).to_vec()
+}
+
+async fn assert_checks(ledger: &TestLedger, of_usage: usize) {
+    ledger.assert_balanced().await;
+    let mut db = ledger.db.acquire().await.unwrap();
+    let mut equations = allocation::check(&mut db).await.unwrap();
+    let divided = divide::check(&mut db).await.unwrap();
+    assert_eq!(divided.len(), of_usage, "{divided:#?}");
+    equations.extend(divided);
+    let broken: Vec<_> = equations.iter().filter(|it| !it.holds).collect();
+    assert!(broken.is_empty(), "{broken:#?}");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_machine_belongs_to_those_who_held_it(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut finance = with_rules(&ledger).await;
+    finance.import("bill.csv", bill()).await;
+    assert_eq!(spend(&mut finance, "by=team").await, pairs([("vision", "80.8"), ("-", "40")]));
+
+    import(&mut finance, "sacct.txt", SACCT).await;
+    // Half of the machine for an hour by one job, for half an hour by another.
+    assert_eq!(
+        spend(&mut finance, "by=use").await,
+        pairs([("Held, not measured", "60.6"), ("-", "40"), ("Held by nobody", "20.2")])
+    );
+    assert_eq!(
+        spend(&mut finance, "by=user").await,
+        pairs([("-", "60.2"), ("ann", "40.4"), ("ben", "20.2")])
+    );
+    assert_eq!(
+        spend(&mut finance, "by=job").await,
+        pairs([("-", "60.2"), ("hpc/7", "40.4"), ("hpc/8", "20.2")])
+    );
+    assert_eq!(spend(&mut finance, "by=queue").await, pairs([("gpu", "60.6"), ("-", "60.2")]));
+    assert_eq!(
+        spend(&mut finance, "by=tag:usage:name").await,
+        pairs([("-", "60.2"), ("train", "40.4"), ("eval|fast", "20.2")])
+    );
+    // A rule about the job wins over the tag of its machine; where no rule is about it, the machine's holds.
+    assert_eq!(
+        spend(&mut finance, "by=team").await,
+        pairs([("vision", "60.6"), ("-", "40"), ("research", "20.2")])
+    );
+    // What the bill says stays: by machine, service and day, and its hours.
+    assert_eq!(spend(&mut finance, "by=resource").await, pairs([("node-s1", "80.8"), ("node-s2", "40")]));
+    let hours = |answer: &Value| decimal(&answer["accelerator_hours"]);
+    let all = finance.json("/spend/2026-10.json?by=use").await;
+    let by_use: Vec<_> = all["groups"].as_array().unwrap().iter().map(hours).collect();
+    assert_eq!(by_use.iter().map(|it| it.normalize().to_string()).collect::<Vec<_>>(), ["6", "8", "2"]);
+    assert_checks(&ledger, 4).await;
+
+    // Idle time is somebody's as well, where a rule says so.
+    let mut db = ledger.db.acquire().await.unwrap();
+    write(&mut db, vec![rule(3, "tag:usage:use", "Held by nobody", to_team("research"))]).await;
+    assert_eq!(
+        spend(&mut finance, "by=team").await,
+        pairs([("research", "40.4"), ("vision", "40.4"), ("-", "40")])
+    );
+    // What users have is no credit of the machine's owner.
+    let credits = finance.get("/spend/2026-10").await;
+    assert!(!credits.body.contains("credits"), "{}", credits.body);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_is_divided_follows_its_bill_and_its_usage(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut finance = with_rules(&ledger).await;
+    import(&mut finance, "sacct.txt", SACCT).await;
+    finance.import("bill.csv", bill()).await;
+    let versions = |answer: &Value| answer["sequence"].as_i64().unwrap();
+    let divided = finance.json("/spend/2026-10.json?by=user").await;
+    assert_eq!(groups(&divided), pairs([("-", "60.2"), ("ann", "40.4"), ("ben", "20.2")]));
+
+    // The same usage again changes nothing.
+    finance.run_jobs().await;
+    assert_eq!(versions(&finance.json("/spend/2026-10.json?by=user").await), versions(&divided));
+
+    // The bill again, at another price.
+    let dearer = Focus::new().hour("acme", "s1", "2026-10-05T10", "96", "vision").hour(
+        "acme",
+        "s2",
+        "2026-10-05T12",
+        "40",
+        "nlp",
+    );
+    finance.import("dearer.csv", dearer).await;
+    assert_eq!(spend(&mut finance, "by=user").await, pairs([("-", "64"), ("ann", "48"), ("ben", "24")]));
+    assert_checks(&ledger, 4).await;
+
+    // As of then it reads as it did.
+    let before = versions(&divided);
+    assert_eq!(spend(&mut finance, &format!("by=user&sequence={before}")).await, groups(&divided));
+
+    // Usage that is taken back divides nothing.
+    finance.submit("/usage/imports/1", "/usage/imports/1/undo", &[]).await;
+    finance.run_jobs().await;
+    assert_eq!(spend(&mut finance, "by=user").await, pairs([("-", "136")]));
+    assert_checks(&ledger, 0).await;
+}
