@@ -9,6 +9,7 @@ use super::machines::FindMachines;
 use super::over_time::{Days, FindDays, Series, Step};
 use super::{Answers, Breakdown, Filter, Group, Grouping, Machine, Question, Spend};
 use crate::accounts::Viewer;
+use crate::billing::usage_tags;
 use crate::money::{Decimal, Money};
 use crate::period::{BillingMonth, Period};
 
@@ -16,6 +17,8 @@ use crate::period::{BillingMonth, Period};
 const MONTHS: u32 = 24;
 /// Decimals of shares and of costs per unit.
 const PLACES: u8 = 6;
+/// Jobs and users that are named; the others are added up.
+const JOBS: usize = 20;
 /// Experiments beside it.
 const SIBLINGS: usize = 12;
 /// Pricing categories with a color of their own in the chart.
@@ -40,7 +43,7 @@ pub struct ExperimentReport {
     pub spot_share: Option<Decimal>,
     pub days: Option<Days>,
     pub months: Vec<Group>,
-    /// By team, project, accelerator and pricing.
+    /// By team, project, accelerator, who used machines, and pricing.
     pub breakdowns: Vec<Breakdown>,
     pub machines: Vec<Machine>,
     /// Where quantities were entered for it.
@@ -100,8 +103,18 @@ pub async fn experiment_report(
     let name = answers.spend(db, &question.by(Grouping::Experiment)).await?.groups;
     let months = answers.spend(db, &question.by(Grouping::Month)).await?.groups;
     let mut breakdowns = Vec::new();
+    let of_usage =
+        [usage_tags::USE, usage_tags::USER, usage_tags::JOB].map(|tag| Grouping::Tag(tag.to_owned()));
     for by in [Grouping::Team, Grouping::Project, Grouping::Accelerator] {
         breakdowns.push(Breakdown::of(by.clone(), answers.spend(db, &question.by(by)).await?.groups));
+    }
+    for by in of_usage {
+        let asked = Question { limit: Some(JOBS), ..question.by(by.clone()) };
+        let groups = answers.spend(db, &asked).await?.groups;
+        // Of machines that nobody is known to have used there is nothing to say.
+        if groups.iter().any(|group| group.key.is_some()) {
+            breakdowns.push(Breakdown::of(by, groups));
+        }
     }
     breakdowns.push(Breakdown::of(Grouping::Pricing, by_pricing.groups.clone()));
     let step = if question.period.is_one_month() { Step::Day } else { Step::Month };

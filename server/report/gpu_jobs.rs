@@ -12,6 +12,7 @@ use super::denominate::denominate;
 use super::snapshot::AsOf;
 use super::sql::{Column, Measure, Rows, Source};
 use super::{Answers, DataStatus, Error, Filter, Grouping, Question};
+use crate::accounts::Viewer;
 use crate::cache::SizeInCache;
 use crate::money::{Currency, Decimal};
 use crate::period::{BillingMonth, Period};
@@ -84,6 +85,10 @@ pub struct GpuJob {
     /// Held on machines whose charges are not known, and in no cost.
     pub hours_without_cost: Decimal,
     pub nodes: Vec<String>,
+    /// Whose its part of the machines is, by the rules; empty where it is nobody's.
+    pub team: String,
+    pub project: String,
+    pub experiment: String,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -252,6 +257,28 @@ impl Answers {
     /// # Errors
     /// A version that is still to come.
     pub async fn gpu_jobs(&self, db: &mut PgConnection, question: &Question) -> Result<GpuJobs, Error> {
+        let seen = self.seen_jobs(&mut *db, question).await?;
+        let mut it = self.all_gpu_jobs(&mut *db, &question.of_organization()).await?;
+        let owners = self.job_owners(&mut *db, question).await?;
+        for job in &mut it.jobs {
+            if let Some(owner) = owners.get(&job.job.label()) {
+                job.team.clone_from(&owner.team);
+                job.project.clone_from(&owner.project);
+                job.experiment.clone_from(&owner.experiment);
+            }
+        }
+        if let Some(seen) = seen {
+            // What others held, and what no team is known to have held, is not theirs to see.
+            it.jobs.retain(|job| seen.contains(&job.job.label()));
+            it.unmatched.clear();
+            let with_accelerator = question.filtered(Filter::no_value(Grouping::Accelerator).left_out());
+            (it.hours, it.cost) = self.lines_by_use(&mut *db, &with_accelerator).await?;
+        }
+        Ok(it)
+    }
+
+    /// What all accelerators of the organization were used for.
+    async fn all_gpu_jobs(&self, db: &mut PgConnection, question: &Question) -> Result<GpuJobs, Error> {
         let with_accelerator = question.filtered(Filter::no_value(Grouping::Accelerator).left_out());
         let spend = self.spend(&mut *db, &with_accelerator.by(Grouping::Accelerator)).await?;
         let sequence = spend.sequence;
@@ -282,6 +309,10 @@ impl Answers {
             return Ok(None);
         };
         let own = read::held_by(&mut *db, sequence, job_no).await?;
+        if !self.may_see(&mut *db, question, sequence, &job, &own).await? {
+            return Ok(None);
+        }
+        let question = &question.of_organization();
         let mut report = GpuJobReport {
             accelerators: Decimal::new(job.thousandths.into(), 3).normalize(),
             job,
@@ -318,6 +349,29 @@ impl Answers {
         report.hours_without_cost =
             report.days.iter().filter(|it| it.cost.is_none()).map(|it| it.accelerator_hours).sum();
         Ok(Some(report))
+    }
+}
+
+impl Answers {
+    /// Whether something of a job is the viewer's.
+    async fn may_see(
+        &self,
+        db: &mut PgConnection,
+        question: &Question,
+        sequence: i64,
+        job: &JobDescription,
+        days: &[HeldDay],
+    ) -> Result<bool, Error> {
+        let months: BTreeSet<BillingMonth> = days.iter().map(|it| BillingMonth::of(it.day)).collect();
+        for month in months {
+            let asked = Question { period: month.into(), sequence: Some(sequence), ..question.clone() };
+            match self.seen_jobs(&mut *db, &asked).await? {
+                None => return Ok(true),
+                Some(seen) if seen.contains(&job.label()) => return Ok(true),
+                Some(_) => {}
+            }
+        }
+        Ok(question.viewer == Viewer::Everything)
     }
 }
 
@@ -406,6 +460,9 @@ impl Usage {
                 idle_cost: idle,
                 hours_without_cost: hours_of(without_cost.get(&job_no).copied().unwrap_or_default()),
                 nodes: names.into_iter().map(str::to_owned).collect(),
+                team: String::new(),
+                project: String::new(),
+                experiment: String::new(),
             });
         }
         lines.sort_by(|a, b| {

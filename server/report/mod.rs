@@ -35,6 +35,7 @@ mod import_changes;
 mod import_contents;
 mod import_history;
 mod imports;
+mod job_owners;
 mod labels;
 mod latest_month;
 mod machines;
@@ -88,7 +89,8 @@ pub use chargeback::{Chargeback, TeamLine, chargeback};
 pub use charges::{ChargeLine, Charges, Order, PAGE_SIZE, Page};
 pub use charges_and_credits::ChargesAndCredits;
 pub use cluster::{
-    Cloud, ClusterReport, HourChain, InCurrency, MonthOfCluster, PaidElsewhere, rates_of_months,
+    Cloud, ClusterReport, HourChain, InCurrency, MeasuredHours, MonthOfCluster, PaidElsewhere,
+    rates_of_months,
 };
 pub use compared::Compared;
 pub use completeness::{Completeness, final_months, final_since, stated_until};

@@ -17,6 +17,7 @@ use super::token_costs::TokenCost;
 use super::unit_costs::{TeamUnit, units};
 use super::{Answers, BudgetLine, Completeness, Group, Grouping, Movement, Question, Spend, Variance};
 use crate::allocation::{BudgetOf, Configuration};
+use crate::billing::usage_tags;
 use crate::money::{Decimal, Money};
 use crate::period::{BillingMonth, Period};
 
@@ -136,9 +137,17 @@ pub async fn team_report(
         Grouping::ModelSize,
         Grouping::Workload,
         Grouping::Pricing,
+        Grouping::Tag(usage_tags::USE.to_owned()),
+        Grouping::Tag(usage_tags::USER.to_owned()),
+        Grouping::Tag(usage_tags::JOB.to_owned()),
     ] {
         let asked = Question { limit: Some(NAMED), ..question.direct().by(by.clone()) };
         let mut groups = answers.spend(db, &asked).await?.groups;
+        // Of machines that nobody is known to have used there is nothing to say.
+        let is_of_usage = matches!(&by, Grouping::Tag(tag) if usage_tags::is_usage_tag(tag));
+        if is_of_usage && groups.iter().all(|group| group.key.is_none()) {
+            continue;
+        }
         for group in &mut groups {
             group.share = group.cost.amount.divide(total, PLACES);
         }

@@ -47,7 +47,8 @@ pub struct JobDescription {
     #[serde(rename = "user")]
     pub user_name: String,
     pub account: String,
-    pub project: String,
+    /// Slurm's wckey.
+    pub wckey: String,
     pub queue: String,
     pub qos: String,
     pub comment: String,
@@ -64,6 +65,11 @@ pub struct JobDescription {
 }
 
 impl JobDescription {
+    /// With its source, as the tag of its charges names it: schedulers number theirs alike.
+    pub fn label(&self) -> String {
+        if self.source.is_empty() { self.job_id.clone() } else { format!("{}/{}", self.source, self.job_id) }
+    }
+
     pub fn state(&self) -> JobState {
         JobState::ALL.into_iter().find(|it| it.as_str() == self.state).unwrap_or_default()
     }
@@ -148,7 +154,7 @@ pub async fn descriptions(
     let rows = sqlx::query_as!(
         JobDescription,
         r#"select distinct on (d.job_no) d.job_no, s.name as source, d.import_id, d.job_id, d.name, d.user_name, d.account,
-               d.project, d.queue, d.qos, d.comment, d.namespace, d.state, d.model, d.submitted_at, d.started_at, d.ended_at,
+               d.project as wckey, d.queue, d.qos, d.comment, d.namespace, d.state, d.model, d.submitted_at, d.started_at, d.ended_at,
                d.held_seconds, d.accelerators as thousandths
            from job_descriptions d
            join usage_imports i using (import_id)

@@ -62,7 +62,7 @@ const AREAS: &[Area] = &[
         what: "Jobs: who held which GPUs, and what that cost",
         below: &["/jobs"],
         writes: None,
-        lead: "yes",
+        lead: "rows of their teams only",
     },
     Area { what: "Usage: what schedulers say, and undo", below: &["/usage"], writes: None, lead: "yes" },
     Area { what: "Usage: match nodes to machines", below: &["/usage/nodes"], writes: None, lead: "yes" },

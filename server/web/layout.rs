@@ -13,7 +13,7 @@ fn ways() -> [(&'static str, String, Access); 13] {
         ("Spend", paths::AnyPeriod.to_string(), Access::SignedIn),
         ("Teams", paths::Teams.to_string(), Access::SignedIn),
         ("Experiments", paths::AnyExperiments.to_string(), Access::SignedIn),
-        ("Jobs", paths::AnyJobs.to_string(), Access::Finance),
+        ("Jobs", paths::AnyJobs.to_string(), Access::SignedIn),
         ("Budgets", paths::Budgets.to_string(), Access::SignedIn),
         ("Allocation", paths::Rules.to_string(), Access::Finance),
         ("Clusters", paths::Clusters.to_string(), Access::Finance),

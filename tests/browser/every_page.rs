@@ -486,9 +486,9 @@ async fn look_at(page: &mut Page, path: &str, problems: &mut Vec<String>) {
         if wide.as_u64() > Some(width.into()) {
             problems.push(format!("{path} at {width} px: scrolls sideways, {wide} px wide"));
         }
-        for theme in ["light", "dark"] {
+        for (theme, rules) in looks(width) {
             page.set_theme(theme).await;
-            let found = page.ask(&format!("{RUN_AXE}({})", rules(theme))).await;
+            let found = page.ask(&format!("{RUN_AXE}({rules})")).await;
             for violation in found.as_array().into_iter().flatten() {
                 let said = violation.as_str().map_or_else(|| Value::to_string(violation), str::to_owned);
                 problems.push(format!("{path} at {width} px, {theme}: {said}"));
@@ -511,9 +511,14 @@ const SHEET: u32 = 688;
 const WIDEST: &str = r#"Math.max(document.documentElement.scrollWidth, ...[...document.querySelectorAll("main table, .scroll")].map(
     (it) => Math.ceil(it.getBoundingClientRect().left + it.scrollWidth)))"#;
 
-/// All of them, and of the second theme those that look at colors.
-fn rules(theme: &str) -> &'static str {
-    if theme == "light" { "{}" } else { r#"{ runOnly: ["color-contrast", "link-in-text-block"] }"# }
+/// Themes at a width, and the rules that are asked there: all of them once, those about colors in the other theme, too, and those about
+/// room at the other width.
+fn looks(width: u32) -> &'static [(&'static str, &'static str)] {
+    if width > 1000 {
+        &[("light", "{}"), ("dark", r#"{ runOnly: ["color-contrast", "link-in-text-block"] }"#)]
+    } else {
+        &[("light", r#"{ runOnly: ["scrollable-region-focusable", "meta-viewport"] }"#)]
+    }
 }
 
 const RUN_AXE: &str = r#"((options) => axe.run(document, { resultTypes: ["violations"], ...options }).then(({ violations }) => violations.map(

@@ -1,5 +1,6 @@
 //! Allocation by use: what a machine is charged belongs to those who held it, whatever the machine's tags say.
 
+use axum::http::StatusCode;
 use gpuledger::accounts::Role;
 use gpuledger::allocation;
 use gpuledger::telemetry::divide;
@@ -9,7 +10,7 @@ use sqlx::PgPool;
 use super::usage::SACCT;
 use crate::support::configuration::{rule, team, to_team, write};
 use crate::support::json::{amount, decimal};
-use crate::support::{Focus, TestApp, TestLedger};
+use crate::support::{Focus, TestApp, TestLedger, html};
 
 /// Machine node-s1 of eight for an hour, tagged vision.
 fn bill() -> Focus {
@@ -163,4 +164,39 @@ async fn what_is_divided_follows_its_bill_and_its_usage(db: PgPool) {
     finance.run_jobs().await;
     assert_eq!(spend(&mut finance, "by=user").await, pairs([("-", "136")]));
     assert_checks(&ledger, 0).await;
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn leads_see_the_jobs_of_their_teams_and_no_others(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut finance = with_rules(&ledger).await;
+    finance.import("bill.csv", bill()).await;
+    import(&mut finance, "sacct.txt", SACCT).await;
+    let all = finance.json("/jobs/2026-10.json").await;
+    let jobs = |answer: &Value| -> Vec<(String, String)> {
+        let jobs = answer["jobs"].as_array().unwrap().iter();
+        let text = |it: &Value, name: &str| it[name].as_str().unwrap().to_owned();
+        jobs.map(|it| (text(it, "job_id"), text(it, "team"))).collect()
+    };
+    assert_eq!(jobs(&all), pairs([("7", "vision"), ("8", "research"), ("9", ""), ("6", "")]));
+
+    let mut lead = finance.signed_in(Role::Lead).await;
+    let theirs = lead.json("/jobs/2026-10.json").await;
+    assert_eq!(jobs(&theirs), pairs([("8", "research")]));
+    assert_eq!(decimal(&theirs["cost"]["total"]), "20.2".parse().unwrap());
+    assert_eq!(decimal(&theirs["cost"]["unmeasured"]), "20.2".parse().unwrap());
+    assert_eq!(decimal(&theirs["hours"]["held"]), "2".parse().unwrap());
+    assert!(theirs["unmatched"].as_array().unwrap().is_empty());
+    let number = |answer: &Value, at: usize| answer["jobs"][at]["job_no"].as_i64().unwrap();
+    let own = lead.get(&format!("/jobs/job/{}", number(&theirs, 0))).await;
+    assert_eq!(own.status, StatusCode::OK);
+    let others = lead.get(&format!("/jobs/job/{}", number(&all, 0))).await;
+    assert_eq!(others.status, StatusCode::NOT_FOUND);
+
+    // The team's page says what became of its hours, and leads to its jobs.
+    let page = lead.get("/teams/research/2026-10").await;
+    assert!(page.body.contains("By use") && page.body.contains("hpc/8"), "{}", page.body);
+    assert!(page.body.contains("/jobs/2026-10?team=research"), "{}", page.body);
+    let statement = lead.get("/teams/research/2026-10/statement").await;
+    assert_eq!(html::texts(&statement.body, "#jobs tbody tr").len(), 1, "{}", statement.body);
 }

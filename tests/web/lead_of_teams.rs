@@ -174,6 +174,7 @@ const SEEN: &[(&str, &[&str])] = &[
         &["/scenarios/new.json?from=2026-09", "/scenarios/new.json?from=2026-Q3&team=research"],
     ),
     ("/scenarios/new", &["/scenarios/new.csv?from=2026-09"]),
+    ("/jobs/{period}", &["/jobs/2026-09"]),
     ("/scenarios/new", &["/scenarios/new.toml?from=2026-09"]),
     ("/scenarios/templates/{template}", &["/scenarios/templates/{situation}"]),
     ("/scenarios/claims", &["/scenarios/claims"]),

@@ -23,7 +23,7 @@ pub const COMMENT: &str = "usage:comment";
 
 /// Each with what people call it.
 pub const ALL: [(&str, &str); 11] = [
-    (USE, "GPU use"),
+    (USE, "Use"),
     (JOB, "Job"),
     (NODE, "Node"),
     (USER, "User"),

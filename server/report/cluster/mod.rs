@@ -3,6 +3,7 @@
 //! Months are the book view; the economic view is for comparisons, and the two are never added.
 
 mod cloud;
+mod measured;
 mod months;
 
 use std::collections::BTreeMap;
@@ -12,6 +13,7 @@ use serde::Serialize;
 use sqlx::PgConnection;
 
 pub use cloud::{Cloud, PaidElsewhere};
+pub use measured::MeasuredHours;
 pub use months::{HourChain, InCurrency, MonthOfCluster};
 
 use super::{Answers, Error};
@@ -41,6 +43,8 @@ pub struct ClusterReport {
     /// Of the last months, what no rate converts, and no price per hour has in it.
     pub without_rate: Vec<Missing>,
     pub hours: Option<HourChain>,
+    /// What schedulers and meters say of the same months, as far as they do.
+    pub measured: Option<MeasuredHours>,
     /// The economic view; none where nothing is paid, or for these reasons.
     pub economics: Option<Economics>,
     pub economics_refused: Vec<Finding>,
@@ -94,8 +98,14 @@ impl Answers {
             None => Vec::new(),
         };
         let of_recent = recent_of(&of_months);
+        let hours = HourChain::of((asset_register, it), of_recent, today);
+        let measured = match &hours {
+            Some(chain) => self.measured_hours(&mut *db, cluster, chain).await?,
+            None => None,
+        };
         Ok(Some(ClusterReport {
-            hours: HourChain::of((asset_register, it), of_recent, today),
+            hours,
+            measured,
             without_rate: of_recent.iter().flat_map(MonthOfCluster::without_rate).collect(),
             cluster: it.clone(),
             revision,

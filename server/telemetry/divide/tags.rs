@@ -18,12 +18,12 @@ pub(super) fn with_usage(tags: &str, node: &str, gpu_use: GpuUse, job: Option<&J
     set(tag::USE, gpu_use.as_str());
     set(tag::NODE, node);
     if let Some(job) = job {
-        set(tag::JOB, &label(job));
+        set(tag::JOB, &job.label());
         set(tag::USER, &job.user_name);
         set(tag::ACCOUNT, &job.account);
         set(tag::QUEUE, &job.queue);
         set(tag::QOS, &job.qos);
-        set(tag::WORKLOAD_KEY, &job.project);
+        set(tag::WORKLOAD_KEY, &job.wckey);
         set(tag::NAMESPACE, &job.namespace);
         set(tag::NAME, &job.name);
         set(tag::COMMENT, &job.comment);
@@ -31,15 +31,10 @@ pub(super) fn with_usage(tags: &str, node: &str, gpu_use: GpuUse, job: Option<&J
     Value::Object(all).to_string()
 }
 
-/// A job with its source: schedulers number theirs alike.
-fn label(job: &JobDescription) -> String {
-    if job.source.is_empty() { job.job_id.clone() } else { format!("{}/{}", job.source, job.job_id) }
-}
-
 /// Why a part of a charge is whose it is, for people who look at the row.
 pub(super) fn why(gpu_use: GpuUse, job: Option<&JobDescription>) -> String {
     match job {
-        Some(job) => format!("Job {}: {}", label(job), gpu_use.as_str().to_lowercase()),
+        Some(job) => format!("Job {}: {}", job.label(), gpu_use.as_str().to_lowercase()),
         None => gpu_use.as_str().to_owned(),
     }
 }

@@ -9,16 +9,18 @@ use super::super::error::{Error, Result};
 use super::super::extract::{Form, Reading, Writing};
 use super::super::format::Format;
 use super::super::layout::Layout;
+use super::super::question::Asked;
 use super::super::rate_cards::internal_price;
 use super::super::{filters, paths, respond};
 use super::{chart, to, words};
+use crate::billing::usage_tags;
 use crate::changes::{Document as _, Entry as _};
 use crate::chart::Stack;
 use crate::jobs::{self, Submitted};
 use crate::money::{Currency, Decimal, Money};
 use crate::onprem::{self, AssetRegister, ClusterMonth, Component, Entry, Kind, Meter, State as Stands};
 use crate::period::{BillingMonth, Period};
-use crate::report::{self, ClusterReport, InCurrency};
+use crate::report::{self, ClusterReport, Grouping, HourChain, InCurrency};
 
 #[derive(Template)]
 #[template(path = "clusters/cluster.html")]
@@ -47,6 +49,15 @@ impl Page {
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates hold references")]
     fn month(&self, month: &BillingMonth) -> String {
         to_month(&self.it.cluster.handle, *month)
+    }
+
+    /// The same hours in spend.
+    fn use_of_hours(&self, hours: &HourChain) -> String {
+        let asked = Asked::default()
+            .only(&Grouping::Provider, Some(onprem::PROVIDER))
+            .only(&Grouping::Account, Some(&self.it.cluster.handle))
+            .by(Grouping::Tag(usage_tags::USE.to_owned()));
+        asked.link(paths::Spend { period: hours.period })
     }
 
     fn components(&self) -> Vec<Component> {

@@ -12,11 +12,12 @@ use super::super::format::{File, Format};
 use super::super::layout::Layout;
 use super::super::question::Asked;
 use super::super::spend::chart;
-use super::super::{Access, filters, paths, respond};
+use super::super::{Access, filters, jobs, paths, respond};
 use super::edit::Forms;
 use super::{HANDED_ON, OF_ONE, to_experiment, with_period};
 use crate::accounts::Viewer;
 use crate::allocation::normalized;
+use crate::billing::usage_tags;
 use crate::chart::Stack;
 use crate::period::Period;
 use crate::report::{self, Answers, Breakdown, ExperimentReport, Group, Grouping, Machine, Siblings, Step};
@@ -181,6 +182,13 @@ impl Page {
     /// Breakdowns of which there is something to see.
     fn divided(&self) -> impl Iterator<Item = &Breakdown> {
         self.it.breakdowns.iter().filter(|breakdown| breakdown.groups.len() > 1)
+    }
+
+    /// Its jobs, where a breakdown is of them.
+    fn jobs(&self, breakdown: &Breakdown) -> Option<String> {
+        (breakdown.by == Grouping::Tag(usage_tags::JOB.to_owned())).then(|| {
+            jobs::only(&self.choices.asked, self.it.period, jobs::By::Experiment, &self.it.experiment)
+        })
     }
 
     /// What all of it belongs to, of the other dimensions.

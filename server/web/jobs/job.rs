@@ -29,7 +29,7 @@ pub async fn show(path: paths::Job, format: Format, reading: Reading<Pairs>) -> 
     let asked = Asked::read_only(pairs, TAKES)?;
     let month = BillingMonth::of(now.date_naive());
     let question = asked.question(month.into(), person.viewer());
-    let it = app.answers.gpu_job(&mut db, &question, path.job).await?.ok_or(Error::NotFound)?;
+    let it = Box::pin(app.answers.gpu_job(&mut db, &question, path.job)).await?.ok_or(Error::NotFound)?;
     match format {
         Format::Json => respond::json(&it),
         Format::Csv => {
@@ -65,7 +65,8 @@ impl Page {
             ("Name", job.name.clone()),
             ("User", job.user_name.clone()),
             ("Account", job.account.clone()),
-            ("Project", job.project.clone()),
+            ("Wckey", job.wckey.clone()),
+            ("Namespace", job.namespace.clone()),
             ("Queue", job.queue.clone()),
             ("QOS", job.qos.clone()),
             ("Comment", job.comment.clone()),

@@ -10,6 +10,7 @@ use super::extract::{Pairs, Reading};
 use super::format::{File, Format};
 use super::layout::{Layout, Pages};
 use super::question::Asked;
+use super::route_builder::Access;
 use super::table::page_of;
 use super::{choices, default_month, filters, paths, respond};
 use crate::enum_words::{words, written_as_str};
@@ -31,7 +32,11 @@ words! {
         User = "user", "User", "User";
         Account = "account", "Account", "Account";
         Queue = "queue", "Queue", "Queue";
+        Team = "team", "Team", "Team";
         Project = "project", "Project", "Project";
+        Experiment = "experiment", "Experiment", "Experiment";
+        Wckey = "wckey", "Wckey", "Wckey";
+        Namespace = "namespace", "Namespace", "Namespace";
         Node = "node", "Node", "Nodes";
         State = "state", "State", "State";
     }
@@ -166,7 +171,11 @@ fn values(job: &GpuJob, by: By) -> Vec<&str> {
         By::User => &job.job.user_name,
         By::Account => &job.job.account,
         By::Queue => &job.job.queue,
-        By::Project => &job.job.project,
+        By::Team => &job.team,
+        By::Project => &job.project,
+        By::Experiment => &job.experiment,
+        By::Wckey => &job.job.wckey,
+        By::Namespace => &job.job.namespace,
         By::State => &job.job.state,
         By::Node => return job.nodes.iter().map(String::as_str).collect(),
     }]
@@ -224,11 +233,16 @@ impl Page {
 
     /// What jobs can be added up by.
     fn ways(&self) -> Vec<(String, String, bool)> {
+        // What no job has is nothing to add up by.
+        let is_there = |by: &By| {
+            *by == self.query.by
+                || self.it.jobs.iter().any(|job| values(job, *by).iter().any(|it| !it.is_empty()))
+        };
         let of = |by: By| {
             let query = JobsQuery { by, sort: SortBy::Cost, is_reversed: false, ..self.query.clone() };
             (by.label().to_owned(), self.at(&query), by == self.query.by)
         };
-        By::ALL.map(of).to_vec()
+        By::ALL.into_iter().filter(is_there).map(of).collect()
     }
 
     /// What the jobs are narrowed to, each with the address without it.
@@ -381,6 +395,12 @@ impl Group {
     }
 }
 
+/// The jobs of a period that have something in a dimension.
+pub(super) fn only(asked: &Asked, period: Period, by: By, value: &str) -> String {
+    let query = JobsQuery { only: vec![(by, value.to_owned())], ..JobsQuery::default() };
+    address(asked, &query, period)
+}
+
 /// The address that asks this.
 fn address(asked: &Asked, query: &JobsQuery, period: Period) -> String {
     let mut pairs = query.pairs();
@@ -402,7 +422,8 @@ csv::record! {
     "name" => &it.row.job.name,
     "user" => &it.row.job.user_name,
     "account" => &it.row.job.account,
-    "project" => &it.row.job.project,
+    "wckey" => &it.row.job.wckey,
+    "namespace" => &it.row.job.namespace,
     "queue" => &it.row.job.queue,
     "qos" => &it.row.job.qos,
     "state" => &it.row.job.state,
@@ -418,4 +439,7 @@ csv::record! {
     "cost" => it.row.cost,
     "idle_cost" => it.row.idle_cost,
     "hours_without_cost" => it.row.hours_without_cost,
+    "team" => &it.row.team,
+    "project" => &it.row.project,
+    "experiment" => &it.row.experiment,
 }

@@ -1,6 +1,7 @@
 //! `/teams/vision/2026-09/statement`: what a team is charged, in cents that add up, to be printed.
 
 use askama::Template;
+use sqlx::PgConnection;
 
 use super::super::choices::{self, Choices};
 use super::super::csv;
@@ -9,17 +10,20 @@ use super::super::extract::{Pairs, Reading};
 use super::super::format::{File, Format};
 use super::super::layout::Layout;
 use super::super::question::Asked;
-use super::super::{Access, filters, paths, respond};
+use super::super::{Access, filters, jobs, paths, respond};
 use super::{TAKES, seen};
 use crate::config::BaseUrl;
 use crate::money::Decimal;
 use crate::period::Period;
 use crate::report::{
-    self, Cause, Restated, StatedLine, StatedPart, Statement, TeamStatement, Weighed, stated_until,
+    self, Answers, Cause, GpuJob, Question, Restated, StatedLine, StatedPart, Statement, TeamStatement,
+    Weighed, stated_until,
 };
 
 /// What restated a month is named so many times.
 const CAUSES: usize = 3;
+/// Jobs that are named.
+const JOBS: usize = 25;
 
 #[derive(Template)]
 #[template(path = "teams/statement.html")]
@@ -28,6 +32,8 @@ struct Page {
     period: Period,
     choices: Choices,
     it: Statement,
+    /// What the teams' jobs held, by cost; of one month alone.
+    jobs: Vec<GpuJob>,
     /// Where people reach the server: paper leads nowhere by itself.
     server: BaseUrl,
 }
@@ -49,12 +55,41 @@ pub async fn show(path: paths::Statement, format: Format, reading: Reading<Pairs
                 move |asked: &Asked, period| asked.link(paths::Statement { team: team.clone(), period });
             let choices = Choices::find(&mut db, asked, period, &it.data_status, address).await?;
             let server = app.settings.base_url();
-            respond::html(Page { layout, period, choices, it, server })
+            let jobs = jobs_of(&mut db, &app.answers, &at(&question, &it), &it).await?;
+            respond::html(Page { layout, period, choices, it, jobs, server })
         }
     }
 }
 
+/// The same question, of the version that the statement is of.
+fn at(question: &Question, it: &Statement) -> Question {
+    Question { sequence: Some(it.data_status.sequence), ..question.clone() }
+}
+
+/// The jobs of the teams of a statement, those that cost most first.
+async fn jobs_of(
+    db: &mut PgConnection,
+    answers: &Answers,
+    question: &Question,
+    it: &Statement,
+) -> Result<Vec<GpuJob>> {
+    if !it.period.is_one_month() {
+        return Ok(Vec::new());
+    }
+    let mut jobs = answers.gpu_jobs(db, question).await?.jobs;
+    jobs.retain(|job| it.teams.iter().any(|team| team.team == job.team));
+    Ok(jobs)
+}
+
 impl Page {
+    fn shown_jobs(&self) -> &[GpuJob] {
+        &self.jobs[..self.jobs.len().min(JOBS)]
+    }
+
+    fn all_jobs(&self) -> String {
+        jobs::only(&self.choices.asked, self.period, jobs::By::Team, &self.it.who.team)
+    }
+
     fn team(&self) -> String {
         let path = paths::Team { team: self.it.who.team.clone(), period: self.period };
         self.choices.asked.link(path)
