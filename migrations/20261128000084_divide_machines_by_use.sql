@@ -5,8 +5,7 @@ do $$ begin
     execute $sql$
         create table usage_bills (
             scope_id bigint primary key references scopes,
-            -- A hash of what the division was computed from: the active imports of the bill and of usage. Empty where it is to be computed
-            -- again.
+            -- A hash of what the division was computed from: the active imports of the bill and of usage.
             inputs bytea not null,
             -- Null where there was nothing to divide.
             delivery_id bigint references deliveries,

@@ -82,7 +82,12 @@ impl<'a> RuleEngine<'a> {
         }
         Ok(Self {
             rules,
-            keys: Label::ALL.map(|label| configuration.keys_of(label)),
+            keys: Label::ALL.map(|label| {
+                let mut keys = configuration.keys_of(label);
+                // Who used a machine says more than whose it is.
+                keys.sort_by_key(|key| !is_usage_tag(key));
+                keys
+            }),
             teams: by_spelling(&configuration.teams, |team| (&team.handle, &team.name, &team.spellings)),
             projects: by_spelling(&configuration.projects, |project| {
                 (&project.handle, &project.name, &project.spellings)
@@ -192,10 +197,7 @@ impl<'a> RuleEngine<'a> {
 
     /// What the tags of a key say for a label, as they say it.
     pub fn raw<'f>(&self, facts: &'f Facts, label: Label) -> Option<&'f str> {
-        let keys = &self.keys[label as usize];
-        // Who used a machine says more than whose it is.
-        let of_usage = keys.iter().filter(|key| is_usage_tag(key)).find_map(|key| facts.tag(key));
-        of_usage.or_else(|| keys.iter().find_map(|key| facts.tag(key)))
+        self.keys[label as usize].iter().find_map(|key| facts.tag(key))
     }
 
     /// The team that a spelling means.

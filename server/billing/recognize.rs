@@ -177,7 +177,7 @@ fn format_by_names(header: &Header, read_as: &ReadAs) -> Result<Arc<dyn Format>,
     if let Some(format) = FORMATS.iter().find(|format| format.recognizes(header)) {
         if let Some(bill) = format.computed() {
             return Err(Refusal::new(
-                format!("{} that was computed here from a bill", bill.label().to_lowercase()),
+                format!("{} that were computed here from a bill", bill.label().to_lowercase()),
                 bill.hint(),
             ));
         }

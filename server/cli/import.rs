@@ -74,7 +74,7 @@ pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done>
     }
     let computed = |name: &str| FORMATS.iter().find(|it| it.name() == name).and_then(|it| it.computed());
     if let Some(bill) = arguments.as_format.as_deref().and_then(computed) {
-        anyhow::bail!("{} is computed and not imported: {}", bill.label().to_lowercase(), bill.hint());
+        anyhow::bail!("{} are computed and not imported: {}", bill.label().to_lowercase(), bill.hint());
     }
     let read_as = ledger::read_as(&mut db, arguments.as_format.as_deref().or(named)).await?;
     let labels = allocation::label_keys(&mut db).await?;

@@ -67,8 +67,8 @@ async fn divide(
         return take_out(db, due, beside, None, now).await;
     }
     let file = tempfile::NamedTempFile::new_in(originals.scratch()?)?;
-    let computed = divide::compute(&mut *db, due, file.path()).await?;
-    if computed.rows == 0 {
+    let rows = divide::compute(&mut *db, due, file.path()).await?;
+    if rows == 0 {
         return take_out(db, due, beside, None, now).await;
     }
     let before = beside.loaded(&mut *db).await?.pop();
@@ -91,7 +91,7 @@ async fn divide(
     let by = Actor::server();
     let mut tx = db.begin().await?;
     beside.supersede(&mut tx, (before, delivery), follows_bill).await?;
-    let details = json!({ "of": bill.active, "rows": computed.rows });
+    let details = json!({ "of": bill.active, "rows": rows });
     audit::record(&mut tx, by.at(now), Verb::UsageDivided, &Object::Delivery(delivery), details).await?;
     divide::note(&mut tx, due, Some(delivery), None, now).await?;
     tx.commit().await

@@ -34,7 +34,7 @@ pub fn bill_days<'d>(
                d.billed_cost as "billed: Decimal", d.effective_cost as "effective: Decimal", d.list_cost as "list: Decimal",
                d.contracted_cost as "contracted: Decimal", d.metered_quantity as "quantity: Decimal",
                -- Of hours without any, nothing is stored.
-               case when d.hourly_quantity is not null then array(
+               case when $4::text[] is not null and d.hourly_quantity is not null then array(
                    select coalesce(d.hourly_quantity[hour], 0) from generate_series(1, 24) hour order by hour
                ) end as "hours: Vec<Decimal>"
            from daily_costs d

@@ -16,6 +16,7 @@ use crate::ledger;
 use crate::money::{Currency, Decimal, Money};
 use crate::onprem::{self, Months, State};
 use crate::period::{BillingMonth, Period};
+use crate::telemetry::divide;
 
 /// Thresholds below, in percent, only tell how far one is.
 pub const WARNING: u32 = 80;
@@ -60,6 +61,8 @@ pub enum Attention {
     Unpriced { provider: String, months: Vec<BillingMonth>, accelerator_hours: Decimal },
     /// Bills that count without what adjusts them: it could not be computed, or somebody undid it.
     NotAdjusted { bills: i64 },
+    /// Bills whose machines could not be divided among those who used them.
+    NotDivided { bills: usize },
     /// Invoices that were entered say more or less than what was billed.
     Invoice { provider: String, billing_account: String, month: BillingMonth, difference: Money },
     /// A budget of which four fifths or more are spent, as far as it warns of that, or that will not last.
@@ -104,6 +107,8 @@ pub(super) async fn attention(
     found.extend(unpriced(db).await?);
     let bills = super::adjustments::not_adjusted(&mut *db).await?;
     found.extend((bills > 0).then_some(Attention::NotAdjusted { bills }));
+    let bills = divide::problems(&mut *db).await?.len();
+    found.extend((bills > 0).then_some(Attention::NotDivided { bills }));
     found.extend(unrecognized(db).await?);
     found.extend(differing(db, answers, period).await?);
     found.extend(budgets(db, answers).await?);

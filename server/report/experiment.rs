@@ -9,7 +9,6 @@ use super::machines::FindMachines;
 use super::over_time::{Days, FindDays, Series, Step};
 use super::{Answers, Breakdown, Filter, Group, Grouping, Machine, Question, Spend};
 use crate::accounts::Viewer;
-use crate::billing::usage_tags;
 use crate::money::{Decimal, Money};
 use crate::period::{BillingMonth, Period};
 
@@ -45,6 +44,9 @@ pub struct ExperimentReport {
     pub months: Vec<Group>,
     /// By team, project, accelerator, who used machines, and pricing.
     pub breakdowns: Vec<Breakdown>,
+    /// Jobs that cost most.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<(String, Decimal)>,
     pub machines: Vec<Machine>,
     /// Where quantities were entered for it.
     pub units: Vec<PerUnit>,
@@ -103,18 +105,13 @@ pub async fn experiment_report(
     let name = answers.spend(db, &question.by(Grouping::Experiment)).await?.groups;
     let months = answers.spend(db, &question.by(Grouping::Month)).await?.groups;
     let mut breakdowns = Vec::new();
-    let of_usage =
-        [usage_tags::USE, usage_tags::USER, usage_tags::JOB].map(|tag| Grouping::Tag(tag.to_owned()));
+    let job_costs = answers.job_costs(db, &question).await?;
     for by in [Grouping::Team, Grouping::Project, Grouping::Accelerator] {
         breakdowns.push(Breakdown::of(by.clone(), answers.spend(db, &question.by(by)).await?.groups));
     }
-    for by in of_usage {
+    for by in job_costs.breakdowns() {
         let asked = Question { limit: Some(JOBS), ..question.by(by.clone()) };
-        let groups = answers.spend(db, &asked).await?.groups;
-        // Of machines that nobody is known to have used there is nothing to say.
-        if groups.iter().any(|group| group.key.is_some()) {
-            breakdowns.push(Breakdown::of(by, groups));
-        }
+        breakdowns.push(Breakdown::of(by, answers.spend(db, &asked).await?.groups));
     }
     breakdowns.push(Breakdown::of(Grouping::Pricing, by_pricing.groups.clone()));
     let step = if question.period.is_one_month() { Step::Day } else { Step::Month };
@@ -135,6 +132,7 @@ pub async fn experiment_report(
         days: days.get(&Some(experiment.to_owned())).copied(),
         months,
         breakdowns,
+        jobs: job_costs.largest(JOBS),
         machines: Vec::clone(&machines),
         units,
         total: by_pricing.total.clone(),

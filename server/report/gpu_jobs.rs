@@ -257,19 +257,19 @@ impl Answers {
     /// # Errors
     /// A version that is still to come.
     pub async fn gpu_jobs(&self, db: &mut PgConnection, question: &Question) -> Result<GpuJobs, Error> {
-        let seen = self.seen_jobs(&mut *db, question).await?;
         let mut it = self.all_gpu_jobs(&mut *db, &question.of_organization()).await?;
-        let owners = self.job_owners(&mut *db, question).await?;
+        let costs = self.job_costs(&mut *db, question).await?;
+        let owners = costs.owners();
         for job in &mut it.jobs {
-            if let Some(owner) = owners.get(&job.job.label()) {
+            if let Some(owner) = owners.get(job.job.label().as_str()) {
                 job.team.clone_from(&owner.team);
                 job.project.clone_from(&owner.project);
                 job.experiment.clone_from(&owner.experiment);
             }
         }
-        if let Some(seen) = seen {
+        if question.viewer != Viewer::Everything {
             // What others held, and what no team is known to have held, is not theirs to see.
-            it.jobs.retain(|job| seen.contains(&job.job.label()));
+            it.jobs.retain(|job| owners.contains_key(job.job.label().as_str()));
             it.unmatched.clear();
             let with_accelerator = question.filtered(Filter::no_value(Grouping::Accelerator).left_out());
             (it.hours, it.cost) = self.lines_by_use(&mut *db, &with_accelerator).await?;
@@ -362,16 +362,18 @@ impl Answers {
         job: &JobDescription,
         days: &[HeldDay],
     ) -> Result<bool, Error> {
+        if question.viewer == Viewer::Everything {
+            return Ok(true);
+        }
+        let label = job.label();
         let months: BTreeSet<BillingMonth> = days.iter().map(|it| BillingMonth::of(it.day)).collect();
         for month in months {
             let asked = Question { period: month.into(), sequence: Some(sequence), ..question.clone() };
-            match self.seen_jobs(&mut *db, &asked).await? {
-                None => return Ok(true),
-                Some(seen) if seen.contains(&job.label()) => return Ok(true),
-                Some(_) => {}
+            if self.job_costs(&mut *db, &asked).await?.jobs.iter().any(|it| it.job == label) {
+                return Ok(true);
             }
         }
-        Ok(question.viewer == Viewer::Everything)
+        Ok(false)
     }
 }
 

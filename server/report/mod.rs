@@ -35,7 +35,7 @@ mod import_changes;
 mod import_contents;
 mod import_history;
 mod imports;
-mod job_owners;
+mod job_costs;
 mod labels;
 mod latest_month;
 mod machines;

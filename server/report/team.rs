@@ -17,7 +17,6 @@ use super::token_costs::TokenCost;
 use super::unit_costs::{TeamUnit, units};
 use super::{Answers, BudgetLine, Completeness, Group, Grouping, Movement, Question, Spend, Variance};
 use crate::allocation::{BudgetOf, Configuration};
-use crate::billing::usage_tags;
 use crate::money::{Decimal, Money};
 use crate::period::{BillingMonth, Period};
 
@@ -73,6 +72,9 @@ pub struct TeamReport {
     pub stated_by_team: Vec<Decimal>,
     /// What is direct, by one dimension after the other.
     pub breakdowns: Vec<Breakdown>,
+    /// Jobs that cost most, where machines are divided by use; what they cost is in what is direct.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<(String, Decimal)>,
     /// The largest first, up or down.
     pub movements: Vec<Movement>,
     pub movements_in_all: usize,
@@ -129,6 +131,9 @@ pub async fn team_report(
         by_pool.groups.iter().cloned().partition(|group| group.key.is_none());
     let total = by_pool.total.as_ref().map(|total| total.amount).unwrap_or_default();
 
+    let job_costs = answers.job_costs(db, &question.direct()).await?;
+    // Without machines that are divided there is nothing to say of who used them.
+    let of_usage = job_costs.breakdowns();
     let mut breakdowns = Vec::new();
     for by in [
         Grouping::Project,
@@ -137,17 +142,12 @@ pub async fn team_report(
         Grouping::ModelSize,
         Grouping::Workload,
         Grouping::Pricing,
-        Grouping::Tag(usage_tags::USE.to_owned()),
-        Grouping::Tag(usage_tags::USER.to_owned()),
-        Grouping::Tag(usage_tags::JOB.to_owned()),
-    ] {
+    ]
+    .into_iter()
+    .chain(of_usage)
+    {
         let asked = Question { limit: Some(NAMED), ..question.direct().by(by.clone()) };
         let mut groups = answers.spend(db, &asked).await?.groups;
-        // Of machines that nobody is known to have used there is nothing to say.
-        let is_of_usage = matches!(&by, Grouping::Tag(tag) if usage_tags::is_usage_tag(tag));
-        if is_of_usage && groups.iter().all(|group| group.key.is_none()) {
-            continue;
-        }
         for group in &mut groups {
             group.share = group.cost.amount.divide(total, PLACES);
         }
@@ -227,6 +227,7 @@ pub async fn team_report(
         shared_costs,
         by_team,
         breakdowns,
+        jobs: job_costs.largest(NAMED),
         completeness,
         total: by_pool.total,
         previous: by_pool.previous,

@@ -69,7 +69,7 @@ pub fn by_machine<'n>(
         let Ok(first) = usize::try_from((day.day - begins).num_hours()) else { continue };
         let of_machine = held.entry(resource).or_default();
         for (gpu_use, by_hour) in uses(day) {
-            for (hour, ms) in by_hour.enumerate().filter(|(_, ms)| *ms > 0) {
+            for (hour, ms) in by_hour.into_iter().enumerate().filter(|(_, ms)| *ms > 0) {
                 let holder = Holder { job_no: day.job_no, gpu_use, day: by_day.then_some(day.day) };
                 *of_machine.entry(holder).or_default().entry(first + hour).or_default() += i64::from(ms);
             }
@@ -82,19 +82,16 @@ pub fn by_machine<'n>(
     machines
 }
 
-type Milliseconds<'d> = Box<dyn Iterator<Item = i32> + 'd>;
-
 /// What became of what was held, hour by hour.
-fn uses(day: &HeldDay) -> Vec<(GpuUse, Milliseconds<'_>)> {
+fn uses(day: &HeldDay) -> Vec<(GpuUse, Vec<i32>)> {
     if day.job_no == NOBODY {
-        return vec![(GpuUse::Unheld, Box::new(day.held.iter().copied()))];
+        return vec![(GpuUse::Unheld, day.held.clone())];
     }
-    let less = |whole: &'_ [i32], part: &'_ [i32]| -> Vec<i32> {
-        whole.iter().zip(part).map(|(whole, part)| whole - part).collect()
-    };
+    let less =
+        |whole: &[i32], part: &[i32]| whole.iter().zip(part).map(|(whole, part)| whole - part).collect();
     vec![
-        (GpuUse::Used, Box::new(day.busy.iter().copied())),
-        (GpuUse::Idle, Box::new(less(&day.measured, &day.busy).into_iter())),
-        (GpuUse::Unmeasured, Box::new(less(&day.held, &day.measured).into_iter())),
+        (GpuUse::Used, day.busy.clone()),
+        (GpuUse::Idle, less(&day.measured, &day.busy)),
+        (GpuUse::Unmeasured, less(&day.held, &day.measured)),
     ]
 }

@@ -246,6 +246,17 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
             href: paths::Adjustments.to_string(),
             act: "See why",
         },
+        Attention::NotDivided { bills } => Item {
+            state: "Not divided",
+            kind: "wait",
+            sentence: if *bills == 1 {
+                "The machines of a bill are not divided among those who used them.".to_owned()
+            } else {
+                format!("The machines of {bills} bills are not divided among those who used them.")
+            },
+            href: paths::Usage.to_string(),
+            act: "See why",
+        },
         Attention::Unrecognized { names, billed_cost } => Item {
             state: "Not recognized",
             kind: "wait",

@@ -7,21 +7,10 @@ use gpuledger::telemetry::divide;
 use serde_json::Value;
 use sqlx::PgPool;
 
-use super::usage::SACCT;
+use super::usage::{SACCT, bill};
 use crate::support::configuration::{rule, team, to_team, write};
 use crate::support::json::{amount, decimal};
 use crate::support::{Focus, TestApp, TestLedger, html};
-
-/// Machine node-s1 of eight for an hour, tagged vision.
-fn bill() -> Focus {
-    Focus::new().hour("acme", "s1", "2026-10-05T10", "80.8", "vision").hour(
-        "acme",
-        "s2",
-        "2026-10-05T12",
-        "40",
-        "nlp",
-    )
-}
 
 async fn with_rules(ledger: &TestLedger) -> TestApp {
     let mut db = ledger.db.acquire().await.unwrap();
@@ -199,4 +188,18 @@ async fn leads_see_the_jobs_of_their_teams_and_no_others(db: PgPool) {
     assert!(page.body.contains("/jobs/2026-10?team=research"), "{}", page.body);
     let statement = lead.get("/teams/research/2026-10/statement").await;
     assert_eq!(html::texts(&statement.body, "#jobs tbody tr").len(), 1, "{}", statement.body);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_bill_that_could_not_be_divided_is_told_with_the_reason(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut finance = with_rules(&ledger).await;
+    finance.import("bill.csv", bill()).await;
+    import(&mut finance, "sacct.txt", SACCT).await;
+    assert!(!finance.get("/usage").await.body.contains("not divided"));
+    sqlx::query("update usage_bills set problem = 'the disk <b>failed'").execute(&ledger.db).await.unwrap();
+    let usage = finance.get("/usage").await;
+    assert!(usage.body.contains("NeoCloud acme, October 2026: the disk &#60;b&#62;failed"), "{}", usage.body);
+    let overview = finance.get("/overview").await;
+    assert!(overview.body.contains("The machines of a bill are not divided"), "{}", overview.body);
 }

@@ -17,7 +17,7 @@ pub const SACCT: &str = "JobID|JobIDRaw|Cluster|User|Account|Partition|State|Sub
     9|9|hpc|cat|cv|gpu|COMPLETED|2026-10-05T09:00:00|2026-10-05T12:00:00|2026-10-05T13:00:00|3600|gres/gpu=8||gpu-7|other\n";
 
 /// Machines node-s1 and node-s2, an hour each.
-fn bill() -> Focus {
+pub fn bill() -> Focus {
     Focus::new().hour("acme", "s1", "2026-10-05T10", "80.8", "vision").hour(
         "acme",
         "s2",

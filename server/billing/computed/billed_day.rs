@@ -24,7 +24,8 @@ pub struct BilledDay {
     pub contracted: Decimal,
     /// In units of the key, of what was paid for.
     pub quantity: Decimal,
-    /// The same of each hour of the day, of what names its hours. Empty where the key bears no accelerators.
+    /// The same of each hour of the day, of what names its hours. Empty where the key bears no accelerators, or machines were not asked
+    /// for.
     pub hours: Vec<Decimal>,
     pub accelerator: Option<Recognized>,
 }

@@ -39,7 +39,7 @@ words! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum ComputedBill: name, label, why {
         Adjustments = "adjustments", "Adjustments", "x_GpuledgerAdjustment";
-        Usage = "usage", "Cost by use", "x_GpuledgerUsage";
+        Usage = "usage", "Costs by use", "x_GpuledgerUsage";
     }
 }
 
@@ -341,8 +341,8 @@ mod tests {
     #[test]
     fn nobody_imports_what_is_computed_here() {
         for (bill, expected) in [
-            (ComputedBill::Adjustments, "adjustments that was computed here"),
-            (ComputedBill::Usage, "cost by use that was computed here"),
+            (ComputedBill::Adjustments, "adjustments that were computed here"),
+            (ComputedBill::Usage, "costs by use that were computed here"),
         ] {
             let mut file = ComputedFile::new(bill, "2026-09".parse().unwrap(), true);
             let refused = billing::open("a.csv", Cursor::new(file.take()), &billing::ReadAs::any());

@@ -36,12 +36,32 @@ impl Answers {
         cluster: &str,
         chain: &HourChain,
     ) -> Result<Option<MeasuredHours>, Error> {
+        if !is_divided(&mut *db, cluster).await? {
+            return Ok(None);
+        }
         let question = Question::of(chain.period, Viewer::Everything)
             .only(Grouping::Provider, vec![PROVIDER.to_owned()])
             .only(Grouping::Account, vec![cluster.to_owned()]);
         let (hours, _) = self.lines_by_use(db, &question).await?;
         Ok((!hours.paid.is_zero()).then(|| MeasuredHours::of(hours, chain)))
     }
+}
+
+/// Whether machines of a cluster are divided in some month: else its hours are not worth reading by use.
+async fn is_divided(db: &mut PgConnection, cluster: &str) -> sqlx::Result<bool> {
+    sqlx::query_scalar!(
+        r#"select exists (
+               select
+               from scopes bill
+               join scopes s on s.adjusts = bill.scope_id and s.is_usage
+               join visibility v on v.scope_id = s.scope_id and v.until_sequence is null
+               where bill.provider = $1 and bill.billing_account = $2
+           ) as "is_divided!""#,
+        PROVIDER,
+        cluster,
+    )
+    .fetch_one(db)
+    .await
 }
 
 impl MeasuredHours {

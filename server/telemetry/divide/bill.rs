@@ -69,13 +69,13 @@ impl<'a> Divided<'a> {
         let slots = if names_hours {
             alike(paid.hours.clone(), |hours| weighed.weights(hours))
         } else {
-            vec![paid.hours.clone()]
+            vec![(paid.hours.clone(), weighed.weights(paid.hours.clone()))]
         };
-        let weights: Vec<i128> = slots.iter().flat_map(|hours| weighed.weights(hours.clone())).collect();
+        let weights: Vec<i128> = slots.iter().flat_map(|(_, weights)| weights.iter().copied()).collect();
         let [billed, effective, list, contracted, quantity] =
             [row.billed, row.effective, row.list, row.contracted, row.quantity].map(|it| split(it, &weights));
         let mut parts = Vec::new();
-        for (slot, hours) in slots.iter().enumerate() {
+        for (slot, (hours, _)) in slots.iter().enumerate() {
             let period = if names_hours { self.of_hours(hours) } else { self.of_row(row) };
             for place in 0..weighed.places() - 1 {
                 let at = slot * weighed.places() + place;
@@ -118,8 +118,8 @@ impl<'a> Divided<'a> {
     }
 }
 
-/// Hours that follow each other and have the same weights.
-fn alike(hours: Range<usize>, weights: impl Fn(Range<usize>) -> Vec<i128>) -> Vec<Range<usize>> {
+/// Hours that follow each other and are weighed alike, with their weights together.
+fn alike(hours: Range<usize>, weights: impl Fn(Range<usize>) -> Vec<i128>) -> Vec<(Range<usize>, Vec<i128>)> {
     let mut slots: Vec<(Range<usize>, Vec<i128>)> = Vec::new();
     for hour in hours {
         let of_hour = weights(hour..hour + 1);
@@ -128,7 +128,13 @@ fn alike(hours: Range<usize>, weights: impl Fn(Range<usize>) -> Vec<i128>) -> Ve
             _ => slots.push((hour..hour + 1, of_hour)),
         }
     }
-    slots.into_iter().map(|(slot, _)| slot).collect()
+    for (slot, weights) in &mut slots {
+        let hours = slot.len() as i128;
+        for weight in weights {
+            *weight *= hours;
+        }
+    }
+    slots
 }
 
 /// What nobody held is one part of a period, whether a meter saw that or it follows.

@@ -21,18 +21,11 @@ use crate::telemetry::read::{self, JobDescription, Node};
 const MACHINES: usize = 50;
 const WHY: &str = "Divided among those who used the machine";
 
-/// What became of it.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct Computed {
-    /// Rows of the file; it is to be imported where there are some.
-    pub rows: u64,
-}
-
-/// Writes the parts of the machines of a bill into a file.
+/// Writes the parts of the machines of a bill into a file. Answers its rows; it is to be imported where there are some.
 ///
 /// # Errors
 /// Of the database, or of the disk.
-pub async fn compute(db: &mut PgConnection, due: &Due, path: &Path) -> sqlx::Result<Computed> {
+pub async fn compute(db: &mut PgConnection, due: &Due, path: &Path) -> sqlx::Result<u64> {
     let bill = &due.bill;
     let sequence = ledger::sequence(&mut *db).await?;
     let coverage = read::coverage(&mut *db, sequence).await?;
@@ -64,7 +57,7 @@ pub async fn compute(db: &mut PgConnection, due: &Due, path: &Path) -> sqlx::Res
         out.write_all(&file.file.take())?;
     }
     out.into_inner().map_err(io::Error::from)?.sync_all()?;
-    Ok(Computed { rows: file.rows })
+    Ok(file.rows)
 }
 
 /// What machines are charged by key and day.

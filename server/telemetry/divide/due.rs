@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use serde::Serialize;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 use sqlx::PgConnection;
@@ -203,7 +204,7 @@ async fn is_compared(
 ) -> sqlx::Result<bool> {
     let is_compared = sqlx::query_scalar!(
         r#"select sequence = $1 and catalog = $2
-               and not exists (select from usage_bills where retry_at <= $3 or inputs = '') as "is_compared!"
+               and not exists (select from usage_bills where retry_at <= $3) as "is_compared!"
            from usage_bills_compared"#,
         sequence,
         catalog,
@@ -224,6 +225,35 @@ async fn note_compared(db: &mut PgConnection, (sequence, catalog): (i64, i64)) -
     .execute(db)
     .await?;
     Ok(())
+}
+
+/// Bills whose machines could not be divided, and why.
+pub async fn problems(db: &mut PgConnection) -> sqlx::Result<Vec<Problem>> {
+    let rows = sqlx::query!(
+        r#"select s.provider, s.billing_account, s.billing_month, u.problem as "problem!"
+           from usage_bills u
+           join scopes s using (scope_id)
+           where u.problem is not null
+           order by s.billing_month desc, s.provider, s.billing_account"#
+    )
+    .fetch_all(db)
+    .await?;
+    let problems = rows.into_iter().map(|row| Problem {
+        provider: row.provider,
+        billing_account: row.billing_account,
+        month: BillingMonth::of(row.billing_month),
+        problem: row.problem,
+    });
+    Ok(problems.collect())
+}
+
+/// Why the machines of a bill are not divided by the usage of now.
+#[derive(Clone, Debug, Serialize)]
+pub struct Problem {
+    pub provider: String,
+    pub billing_account: String,
+    pub month: BillingMonth,
+    pub problem: String,
 }
 
 struct Known {

@@ -8,5 +8,5 @@ mod due;
 mod tags;
 
 pub use check::check;
-pub use compute::{Computed, compute};
-pub use due::{Due, UsedBill, due, follows_bill, note, note_problem};
+pub use compute::compute;
+pub use due::{Due, Problem, due, follows_bill, note, note_problem, problems};

@@ -17,7 +17,6 @@ use super::edit::Forms;
 use super::{HANDED_ON, OF_ONE, to_experiment, with_period};
 use crate::accounts::Viewer;
 use crate::allocation::normalized;
-use crate::billing::usage_tags;
 use crate::chart::Stack;
 use crate::period::Period;
 use crate::report::{self, Answers, Breakdown, ExperimentReport, Group, Grouping, Machine, Siblings, Step};
@@ -184,11 +183,9 @@ impl Page {
         self.it.breakdowns.iter().filter(|breakdown| breakdown.groups.len() > 1)
     }
 
-    /// Its jobs, where a breakdown is of them.
-    fn jobs(&self, breakdown: &Breakdown) -> Option<String> {
-        (breakdown.by == Grouping::Tag(usage_tags::JOB.to_owned())).then(|| {
-            jobs::only(&self.choices.asked, self.it.period, jobs::By::Experiment, &self.it.experiment)
-        })
+    /// Its jobs, with their hours.
+    fn jobs(&self) -> String {
+        jobs::only(&self.choices.asked, self.it.period, jobs::By::Experiment, &self.it.experiment)
     }
 
     /// What all of it belongs to, of the other dimensions.

@@ -17,7 +17,6 @@ use super::question::Asked;
 use super::spend::chart;
 use super::{Access, Error, experiments, filters, jobs, paths, respond};
 use crate::accounts::Viewer;
-use crate::billing::usage_tags;
 use crate::chart::Stack;
 use crate::ledger;
 use crate::period::Period;
@@ -104,10 +103,8 @@ impl Page {
 
     /// Its jobs, where there are some.
     fn jobs(&self) -> Option<String> {
-        let is_of_jobs = |it: &&Breakdown| it.by == Grouping::Tag(usage_tags::JOB.to_owned());
-        let of_jobs = self.it.breakdowns.iter().find(is_of_jobs)?;
-        let has_jobs = of_jobs.groups.iter().any(|group| group.key.is_some());
-        has_jobs.then(|| jobs::only(&self.choices.asked, self.period, jobs::By::Team, &self.it.who.team))
+        let all = || jobs::only(&self.choices.asked, self.period, jobs::By::Team, &self.it.who.team);
+        (!self.it.jobs.is_empty()).then(all)
     }
 
     fn statement(&self) -> String {

@@ -12,6 +12,7 @@ use super::format::Format;
 use super::layout::Layout;
 use super::{Access, filters, paths, respond};
 use crate::ledger;
+use crate::telemetry::divide::{self, Problem};
 use crate::telemetry::read::{self, ImportLine, Node, Source};
 use crate::telemetry::{Format as UsageFormat, Matched, match_node};
 
@@ -24,6 +25,9 @@ struct Usage {
     sources: Vec<Source>,
     nodes: Vec<Node>,
     imports: Vec<ImportLine>,
+    /// Bills whose machines are not divided by what is known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    not_divided: Vec<Problem>,
 }
 
 #[derive(Template)]
@@ -43,6 +47,7 @@ pub async fn index(_: paths::Usage, format: Format, reading: Reading) -> Result 
         sources: read::sources(&mut db).await?,
         nodes: read::nodes(&mut db, sequence).await?,
         imports: read::imports(&mut db, None, most).await?,
+        not_divided: divide::problems(&mut db).await?,
     };
     match format {
         Format::Json => respond::json(&it),
