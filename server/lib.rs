@@ -7,8 +7,9 @@
 pub mod accelerator;
 /// People: passwords, sessions, roles.
 pub mod accounts;
-/// Who every charge belongs to: the allocation configuration, rules, shared costs.
+/// Discounts, markups and minimums that bills do not have: computed beside them.
 pub mod adjustments;
+/// Who every charge belongs to: the allocation configuration, rules, shared costs.
 pub mod allocation;
 /// The trail of everything that writes: who did what, when, from where.
 pub mod audit;
@@ -68,6 +69,8 @@ pub mod rating;
 pub mod report;
 /// Scenarios that people saved: versions, and whom they are shown to.
 pub mod saved_scenarios;
+/// Secrets of other systems, sealed with a key in the data directory.
+pub mod secrets;
 /// Disk space: what takes it, and archiving imports that were replaced.
 pub mod storage;
 /// PostgreSQL: the private server, the pool, the migrations, typed COPY.

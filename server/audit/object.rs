@@ -37,6 +37,8 @@ pub enum Object {
     },
     /// An import of usage.
     Usage(i64),
+    /// A Prometheus, with its name.
+    Prometheus(i64, String),
     /// A mapping, by its name.
     Mapping(String),
     /// Nothing that has a page: the name says what it was.
@@ -59,6 +61,7 @@ impl Object {
             Self::Scenario { id, name } => ("scenario", id.to_string(), name.clone()),
             Self::Catalog { id, name } => ("catalog", id.to_string(), name.clone()),
             Self::Usage(id) => ("usage", id.to_string(), format!("usage import {id}")),
+            Self::Prometheus(id, name) => ("prometheus", id.to_string(), name.clone()),
             Self::Mapping(name) => ("mapping", name.clone(), name.clone()),
             Self::Other(name) => ("", String::new(), (*name).to_owned()),
         }

@@ -85,7 +85,12 @@ words! {
         CatalogAdded = "catalog.added", "added to catalog";
         CatalogRemoved = "catalog.removed", "removed from catalog";
         UsageImported = "usage.imported", "usage imported";
+        PrometheusAdded = "prometheus.added", "Prometheus added";
+        PrometheusChanged = "prometheus.changed", "Prometheus changed";
+        PrometheusReadAgain = "prometheus.read_again", "Prometheus read again";
+        PrometheusRemoved = "prometheus.removed", "Prometheus removed";
         UsageDivided = "usage.divided", "machines divided by use";
+        UsageDivisionAsked = "usage.division_asked", "division by use asked for again";
         UsageUndone = "usage.undone", "usage import undone";
         NodeMatched = "usage.node_matched", "node matched to machine";
         MappingSaved = "mapping.saved", "mapping saved";

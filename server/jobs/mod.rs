@@ -10,6 +10,7 @@ mod cluster;
 mod divide;
 mod inbox;
 mod lock;
+pub mod prometheus;
 mod reprice;
 mod samples;
 mod stop;

@@ -17,6 +17,7 @@ use crate::money::{Currency, Decimal, Money};
 use crate::onprem::{self, Months, State};
 use crate::period::{BillingMonth, Period};
 use crate::telemetry::divide;
+use crate::telemetry::prometheus::{self, Trouble};
 
 /// Thresholds below, in percent, only tell how far one is.
 pub const WARNING: u32 = 80;
@@ -63,6 +64,8 @@ pub enum Attention {
     NotAdjusted { bills: i64 },
     /// Bills whose machines could not be divided among those who used them.
     NotDivided { bills: usize },
+    /// A Prometheus that cannot be read, or has no series of a GPU any more, since then.
+    Prometheus { server: i64, name: String, trouble: Trouble },
     /// Invoices that were entered say more or less than what was billed.
     Invoice { provider: String, billing_account: String, month: BillingMonth, difference: Money },
     /// A budget of which four fifths or more are spent, as far as it warns of that, or that will not last.
@@ -109,6 +112,14 @@ pub(super) async fn attention(
     found.extend((bills > 0).then_some(Attention::NotAdjusted { bills }));
     let bills = divide::problems(&mut *db).await?.len();
     found.extend((bills > 0).then_some(Attention::NotDivided { bills }));
+    for server in prometheus::servers(&mut *db).await? {
+        let trouble = server.trouble();
+        found.extend(trouble.map(|trouble| Attention::Prometheus {
+            server: server.server_id,
+            name: server.name,
+            trouble,
+        }));
+    }
     found.extend(unrecognized(db).await?);
     found.extend(differing(db, answers, period).await?);
     found.extend(budgets(db, answers).await?);

@@ -395,13 +395,10 @@ impl Usage {
         let mut nodes: BTreeMap<i64, BTreeSet<&str>> = BTreeMap::new();
         let mut unmatched: BTreeMap<i64, (i128, BTreeSet<i64>)> = BTreeMap::new();
         let mut on_machines = Sums::default();
-        let mut seen_unheld = Sums::default();
+        let mut seen_unheld = 0;
         for day in &self.days {
             let Some(node) = self.nodes.get(&day.node_id) else { continue };
             if day.job_no == NOBODY {
-                if node.resource.as_ref().is_some_and(|it| self.rows.contains_key(it)) {
-                    seen_unheld.add(day);
-                }
                 continue;
             }
             sums.entry(day.job_no).or_default().add(day);
@@ -428,8 +425,12 @@ impl Usage {
         for (resource, rows) in &self.rows {
             let empty = MachineUsage::default();
             let machine = machines.get(resource).unwrap_or(&empty);
-            let shared = share::share(rows, &machine.held, |hour| machine.is_known(hour));
-            for (holder, part) in machine.holders.iter().zip(&shared.jobs) {
+            let held = machine.held_of(rows);
+            let shared = share::share(rows, &held, |hour| machine.is_known(hour));
+            for ((holder, held), part) in machine.holders.iter().zip(&held).zip(&shared.jobs) {
+                if holder.job_no == NOBODY {
+                    seen_unheld += held.values().map(|ms| i128::from(*ms)).sum::<i128>();
+                }
                 *costs.entry(holder.job_no).or_default().entry(holder.gpu_use).or_default() += *part;
             }
             covered += rows.iter().map(|it| it.cost).sum::<Decimal>() - shared.unknown;
@@ -479,7 +480,7 @@ impl Usage {
             used: hours_of(on_machines.busy),
             idle: hours_of(on_machines.measured - on_machines.busy),
             unmeasured: hours_of(on_machines.held - on_machines.measured),
-            unheld: hours_of(unheld + seen_unheld.held),
+            unheld: hours_of(unheld + seen_unheld),
             beyond: hours_of(beyond),
             without_usage: all_hours - hours_of(paid),
         };
@@ -500,7 +501,7 @@ impl Usage {
         let machines = self.by_machine(period);
         for (resource, machine) in &machines {
             let Some(rows) = self.rows.get(resource) else { continue };
-            let shared = share::share(rows, &machine.held, |hour| machine.is_known(hour));
+            let shared = share::share(rows, &machine.held_of(rows), |hour| machine.is_known(hour));
             for (holder, cost) in machine.holders.iter().zip(shared.jobs) {
                 if let Some(day) = holder.day.filter(|_| holder.job_no == job_no) {
                     *costs.entry((day, resource)).or_default() += cost;

@@ -8,7 +8,7 @@ use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 use super::gpu_use::GpuUse;
 use super::read::{HeldDay, Node};
 use super::resolve::NOBODY;
-use super::share::Held;
+use super::share::{Held, Paid, paid_for};
 
 /// Who held accelerators, and what became of them. The number of the job is [`NOBODY`] where a meter saw nobody hold them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,6 +33,29 @@ impl MachineUsage {
     #[cfg(test)]
     pub(super) fn new(holders: Vec<Holder>, held: Vec<Held>, known: Vec<Range<i64>>) -> Self {
         Self { holders, held, known }
+    }
+
+    /// What each held, where this is what was paid for the machine: what a meter saw that nobody held is no more than no job held of that.
+    pub fn held_of(&self, paid: &[Paid]) -> Vec<Held> {
+        let paid = paid_for(paid);
+        let is_nobody = |holder: &Holder| holder.job_no == NOBODY;
+        if paid.is_empty() || !self.holders.iter().any(is_nobody) {
+            return self.held.clone();
+        }
+        let mut left = paid;
+        for (_, held) in self.holders.iter().zip(&self.held).filter(|(holder, _)| !is_nobody(holder)) {
+            for (hour, ms) in held {
+                *left.entry(*hour).or_default() -= ms;
+            }
+        }
+        let limited = |(holder, held): (&Holder, &Held)| -> Held {
+            if !is_nobody(holder) {
+                return held.clone();
+            }
+            let most = |hour: &usize| left.get(hour).copied().unwrap_or(0).max(0);
+            held.iter().map(|(hour, ms)| (*hour, (*ms).min(most(hour)))).filter(|(_, ms)| *ms > 0).collect()
+        };
+        self.holders.iter().zip(&self.held).map(limited).collect()
     }
 
     /// Whether it is known who held the machine in an hour of the period: some source says everything of all of it.

@@ -125,6 +125,20 @@ impl Metered {
         }
     }
 
+    /// Nothing from a whole hour on, in milliseconds since 1970.
+    pub fn forget_from(&mut self, end: i64) {
+        self.days.retain(|day, of_day| {
+            let hours = (end - midnight(*day)).div_euclid(3_600_000).clamp(0, HOURS as i64);
+            let hours = usize::try_from(hours).unwrap_or_default();
+            of_day.present[hours..].fill(0);
+            for (measured, active) in &mut of_day.activity {
+                measured[hours..].fill(0);
+                active[hours..].fill(0);
+            }
+            hours > 0
+        });
+    }
+
     /// With what another series says of the same device and holder: it was there as long as the one that saw it longest says.
     pub fn merge(&mut self, other: Self) {
         for (day, of_other) in other.days {

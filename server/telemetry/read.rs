@@ -145,7 +145,8 @@ pub async fn held(
     .await
 }
 
-/// What is known of these jobs: of each what the import says that knows most.
+/// What is known of these jobs: of each what the import says that knows most. A pod began when the first import saw it: each says when
+/// it was seen, and none when it began.
 pub async fn descriptions(
     db: &mut PgConnection,
     sequence: i64,
@@ -154,13 +155,16 @@ pub async fn descriptions(
     let rows = sqlx::query_as!(
         JobDescription,
         r#"select distinct on (d.job_no) d.job_no, s.name as source, d.import_id, d.job_id, d.name, d.user_name, d.account,
-               d.project as wckey, d.queue, d.qos, d.comment, d.namespace, d.state, d.model, d.submitted_at, d.started_at, d.ended_at,
-               d.held_seconds, d.accelerators as thousandths
+               d.project as wckey, d.queue, d.qos, d.comment, d.namespace, d.state, d.model, d.submitted_at,
+               case when d.is_metered then min(d.started_at) over of_job else d.started_at end as started_at, d.ended_at,
+               d.held_seconds,
+               case when d.is_metered then max(d.accelerators) over of_job else d.accelerators end as "thousandths!"
            from job_descriptions d
            join usage_imports i using (import_id)
            join jobs_seen j using (job_no)
            join usage_sources s on s.source_id = j.source_id
            where d.job_no = any($1) and i.from_sequence <= $2 and (i.until_sequence is null or i.until_sequence > $2)
+           window of_job as (partition by d.job_no)
            order by d.job_no, d.is_over desc, d.held_until desc nulls last, d.import_id desc"#,
         jobs,
         sequence,
@@ -259,7 +263,7 @@ pub struct ImportLine {
     pub undone_by: Option<String>,
 }
 
-/// Imports of usage, the newest first; or the one with a number.
+/// Files of usage that were imported, the newest first; or the import with a number, whatever it is of.
 pub async fn imports(db: &mut PgConnection, only: Option<i64>, most: i64) -> sqlx::Result<Vec<ImportLine>> {
     sqlx::query_as!(
         ImportLine,
@@ -267,7 +271,7 @@ pub async fn imports(db: &mut PgConnection, only: Option<i64>, most: i64) -> sql
                accelerator_hours as "accelerator_hours: _", first_at, last_at, message, imported_at, imported_by, undone_at,
                undone_by
            from usage_imports
-           where ($1::bigint is null or import_id = $1) and status <> 'loading'
+           where case when $1::bigint is null then server_id is null else import_id = $1 end and status <> 'loading'
            order by import_id desc
            limit $2"#,
         only,

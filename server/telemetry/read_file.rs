@@ -10,7 +10,8 @@ use tokio::sync::mpsc;
 
 use super::format::Format;
 use super::job::Job;
-use super::metered::{Device, Holder, Metered};
+use super::metered::Metered;
+use super::meters::Meters;
 use super::reading::{Item, Zones};
 use crate::billing::{self, Content, Refusal, Rejection};
 use crate::ledger::{self, Kept, OriginalWriter, Originals, Sha256};
@@ -19,8 +20,6 @@ use crate::ledger::{self, Kept, OriginalWriter, Originals, Sha256};
 pub const BATCH: usize = 2_000;
 /// Rejected rows that are kept; more of them than anybody would correct are counted.
 const MOST_REJECTIONS: u64 = 10_000;
-/// Days of devices that are held in memory; each is less than a kilobyte.
-const MOST_DAYS: usize = 60_000;
 
 /// What a file amounted to while it was read.
 #[derive(Clone, Debug, Default)]
@@ -136,32 +135,6 @@ impl Read for KeepingReader {
 pub enum Batch {
     Jobs(Vec<Job>),
     Metered(Vec<Metered>),
-}
-
-/// What meters say, by device and holder, until there is much of it.
-#[derive(Default)]
-struct Meters {
-    of: BTreeMap<(Device, Option<Holder>), Metered>,
-    days: usize,
-}
-
-impl Meters {
-    /// Whether it is time to hand them on.
-    fn add(&mut self, metered: Metered) -> bool {
-        self.days += metered.days.len();
-        let of = self.of.entry((metered.device.clone(), metered.holder.clone())).or_insert_with(|| Metered {
-            device: metered.device.clone(),
-            holder: metered.holder.clone(),
-            ..Metered::default()
-        });
-        of.merge(metered);
-        self.days >= MOST_DAYS
-    }
-
-    fn take(&mut self) -> Vec<Metered> {
-        self.days = 0;
-        std::mem::take(&mut self.of).into_values().collect()
-    }
 }
 
 impl Counts {

@@ -63,6 +63,17 @@ fn paid_by_hour(described: &[Decimal], quantity: Decimal, weight: i64, hours: us
     by_hour
 }
 
+/// Accelerator-milliseconds that are paid for, by the hour.
+pub fn paid_for<'p>(paid: impl IntoIterator<Item = &'p Paid>) -> BTreeMap<usize, i64> {
+    let mut of_hour: BTreeMap<usize, i64> = BTreeMap::new();
+    for it in paid {
+        for (hour, paid) in it.hours.clone().zip(&it.by_hour) {
+            *of_hour.entry(hour).or_default() += *paid;
+        }
+    }
+    of_hour
+}
+
 /// What a job held of a machine, in accelerator-milliseconds by the hour of the period. Hours without any are left out.
 pub type Held = BTreeMap<usize, i64>;
 
@@ -108,12 +119,7 @@ fn at(hours: &BTreeMap<usize, i64>, hour: usize) -> i64 {
 impl<'h, F: Fn(usize) -> bool> Machine<'h, F> {
     /// `is_known`: of which hours it is known that no other job held it.
     pub fn new<'p>(paid: impl IntoIterator<Item = &'p Paid>, jobs: &'h [Held], is_known: F) -> Self {
-        let mut of_hour: BTreeMap<usize, i64> = BTreeMap::new();
-        for it in paid {
-            for (hour, paid) in it.hours.clone().zip(&it.by_hour) {
-                *of_hour.entry(hour).or_default() += *paid;
-            }
-        }
+        let of_hour = paid_for(paid);
         let mut held: BTreeMap<usize, i64> = BTreeMap::new();
         for job in jobs {
             for (hour, ms) in job {

@@ -30,6 +30,8 @@ pub struct Names {
     /// The source of jobs that name none.
     other: String,
     zone: Tz,
+    /// What it says of days that the import said something of is of other hours: it adds up.
+    is_further: bool,
     sources: HashMap<String, i64>,
     nodes: HashMap<(i64, String), i64>,
 }
@@ -37,7 +39,12 @@ pub struct Names {
 impl Names {
     pub fn new(kind: &'static str, source: Option<&str>, zone: Tz) -> Self {
         let other = source.unwrap_or(UNNAMED).to_owned();
-        Self { kind, other, zone, sources: HashMap::new(), nodes: HashMap::new() }
+        Self { kind, other, zone, is_further: false, sources: HashMap::new(), nodes: HashMap::new() }
+    }
+
+    /// The same of an import that grows by hours.
+    pub fn of_further_hours(kind: &'static str, source: &str, zone: Tz) -> Self {
+        Self { is_further: true, ..Self::new(kind, Some(source), zone) }
     }
 
     /// Writes down what an import says of these jobs. Of a job that it describes twice, the last counts.
@@ -164,7 +171,7 @@ impl Names {
                 .merge(it.clone());
         }
         for (place, it) in &rows {
-            insert_meter_days(&mut *db, import_id, place, it).await?;
+            insert_meter_days(&mut *db, (import_id, self.is_further), place, it).await?;
         }
         Ok(())
     }
@@ -316,9 +323,10 @@ async fn describe_holders(
     Ok(())
 }
 
+/// What parts of an import say of one day: of the same hours, that which saw it longest; of further hours, the sum.
 async fn insert_meter_days(
     db: &mut PgConnection,
-    import_id: i64,
+    (import_id, is_further): (i64, bool),
     (node, (device, slice), job): &Place,
     metered: &Metered,
 ) -> sqlx::Result<()> {
@@ -351,11 +359,15 @@ async fn insert_meter_days(
              ),
              tensor = longest(known.tensor_measured, excluded.tensor_measured, known.tensor, excluded.tensor),
              memory_mib_seconds = case
+                 when $17 then known.memory_mib_seconds + excluded.memory_mib_seconds
                  when excluded.memory_seconds > known.memory_seconds then excluded.memory_mib_seconds
                  else known.memory_mib_seconds
              end,
-             memory_seconds = greatest(known.memory_seconds, excluded.memory_seconds),
-             joules = greatest(known.joules, excluded.joules)",
+             memory_seconds = case
+                 when $17 then known.memory_seconds + excluded.memory_seconds
+                 else greatest(known.memory_seconds, excluded.memory_seconds)
+             end,
+             joules = case when $17 then known.joules + excluded.joules else greatest(known.joules, excluded.joules) end",
         import_id,
         node,
         device,
@@ -372,6 +384,7 @@ async fn insert_meter_days(
         &of_days.clone().map(|day| day.memory.0).collect::<Vec<_>>(),
         &of_days.clone().map(|day| day.memory.1).collect::<Vec<_>>(),
         &of_days.clone().map(|day| day.energy).collect::<Vec<_>>(),
+        is_further,
     )
     .execute(db)
     .await?;

@@ -65,7 +65,24 @@ const AREAS: &[Area] = &[
         lead: "rows of their teams only",
     },
     Area { what: "Usage: what schedulers say, and undo", below: &["/usage"], writes: None, lead: "yes" },
-    Area { what: "Usage: match nodes to machines", below: &["/usage/nodes"], writes: None, lead: "yes" },
+    Area {
+        what: "Usage: match nodes to machines, and add a Prometheus",
+        below: &["/usage/nodes", "/usage/prometheus/new", "/usage/prometheus/test"],
+        writes: None,
+        lead: "yes",
+    },
+    Area {
+        what: "Usage: see how a Prometheus is read",
+        below: &["/usage/prometheus"],
+        writes: Some(false),
+        lead: "yes",
+    },
+    Area {
+        what: "Usage: change a Prometheus, read it again, and remove it",
+        below: &["/usage/prometheus"],
+        writes: Some(true),
+        lead: "yes",
+    },
     Area {
         what: "Imports: upload, preview, decide, undo; rejected rows and original files",
         below: &["/imports"],

@@ -169,7 +169,8 @@ impl Line {
             (_, "import review") => Some(paths::ImportReview.to_string()),
             (_, "archiving" | "upload limits") => Some(paths::Storage.to_string()),
             (_, "exchange rates" | "reporting currency") => Some(paths::Rates.to_string()),
-            (_, "node of usage") => Some(paths::Usage.to_string()),
+            ("prometheus", _) => Some(format!("/usage/prometheus/{id}")),
+            (_, "node of usage" | "division by use") => Some(paths::Usage.to_string()),
             (_, "quantities") => Some(paths::Quantities.to_string()),
             _ => None,
         }

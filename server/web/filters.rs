@@ -161,7 +161,12 @@ pub fn date(day: impl Bare<NaiveDate>, _: &dyn Values) -> Result<String> {
 /// `Sep 30, 2026, 14:05 UTC`.
 #[askama::filter_fn]
 pub fn moment(at: impl Bare<DateTime<Utc>>, _: &dyn Values) -> Result<String> {
-    Ok(at.bare().format("%b %-d, %Y, %H:%M UTC").to_string())
+    Ok(moment_text(at.bare()))
+}
+
+/// The same for a sentence.
+pub fn moment_text(at: DateTime<Utc>) -> String {
+    at.format("%b %-d, %Y, %H:%M UTC").to_string()
 }
 
 /// `Sep 30, 2026, 14:05:30 UTC`.

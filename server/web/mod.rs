@@ -90,6 +90,7 @@ use crate::jobs::{Inbox, Notifier, Samples, Uploads};
 use crate::ledger::Originals;
 use crate::onprem::Months;
 use crate::report::Answers;
+use crate::secrets::Secrets;
 
 /// What every handler can ask for.
 #[derive(Clone)]
@@ -106,6 +107,7 @@ pub struct App {
     pub inbox: Inbox,
     pub samples: Samples,
     pub uploads: Uploads,
+    pub secrets: Secrets,
     /// Its figures are invented, and every page says so.
     pub is_demonstration: bool,
     pub metrics: Arc<Metrics>,
@@ -129,6 +131,7 @@ impl App {
             inbox: Inbox::new(&settings.data_dir),
             samples: Samples::new(&settings.data_dir),
             uploads: Uploads::new(&settings.data_dir),
+            secrets: Secrets::new(&settings.data_dir),
             is_demonstration: Mark::is_in(&settings.data_dir),
             metrics: Arc::new(Metrics::new()),
             settings: Arc::new(settings),

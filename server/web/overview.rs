@@ -11,7 +11,7 @@ use super::format::{File, Format};
 use super::layout::Layout;
 use super::question::Asked;
 use super::spend::chart;
-use super::{Access, clusters, filters, paths, respond};
+use super::{Access, clusters, filters, paths, respond, usage};
 use crate::accounts::Person;
 use crate::changes::Kind;
 use crate::chart::Stack;
@@ -23,6 +23,7 @@ use crate::report::{
     self, Answers, Attention, CostMetric, Group, Grouping, MonthOfProvider, Overview, ProviderDays, SHARED,
     Spend, Step, Unconverted,
 };
+use crate::telemetry::prometheus::Trouble;
 
 /// Providers with a color of their own in the chart.
 const COLORED: usize = 7;
@@ -255,6 +256,13 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
                 format!("The machines of {bills} bills are not divided among those who used them.")
             },
             href: paths::Usage.to_string(),
+            act: "See why",
+        },
+        Attention::Prometheus { server, name, trouble } => Item {
+            state: if matches!(trouble, Trouble::Failing { .. }) { "Not read" } else { "No GPUs" },
+            kind: "bad",
+            sentence: format!("Prometheus {name}: {}", usage::prometheus::sentence(trouble)),
+            href: paths::Prometheus { server: *server }.to_string(),
             act: "See why",
         },
         Attention::Unrecognized { names, billed_cost } => Item {

@@ -46,6 +46,13 @@ pub async fn serve(
     app.inbox.sweep(&mut *app.jobs.acquire().await?).await?;
     let worker =
         tokio::spawn(jobs::work(app.jobs.clone(), app.originals.clone(), app.notifier.clone(), app.clock));
+    let reader = tokio::spawn(jobs::prometheus::read_servers(
+        app.jobs.clone(),
+        app.originals.clone(),
+        app.secrets.clone(),
+        app.notifier.clone(),
+        app.clock,
+    ));
     let remover = tokio::spawn(forget_daily(app.jobs.clone()));
     let archiver = tokio::spawn(archive(app.jobs.clone(), app.originals.clone()));
     let sweeper = tokio::spawn(remove_old_uploads(app.uploads.clone(), app.clock));
@@ -70,6 +77,7 @@ pub async fn serve(
         () = serving => {}
         () = patience(&stopping) => tracing::warn!("stopped with requests under way"),
     }
+    reader.abort();
     remover.abort();
     archiver.abort();
     sweeper.abort();

@@ -22,6 +22,7 @@ use gpuledger::price_catalogue;
 use gpuledger::price_catalogue::{Catalogue, read};
 use gpuledger::rate_cards::{self, RateCards};
 use gpuledger::saved_scenarios::{self, Headline};
+use gpuledger::telemetry::prometheus::{self, Entered};
 use gpuledger::web;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -64,6 +65,8 @@ const PAGES: &[(&str, &str)] = &[
     ("/jobs/job/{job}", "/jobs/job/1"),
     ("/usage", "/usage"),
     ("/usage/imports/{import}", "/usage/imports/1"),
+    ("/usage/prometheus/new", "/usage/prometheus/new"),
+    ("/usage/prometheus/{server}", "/usage/prometheus/1"),
     ("/mappings", "/mappings"),
     ("/mappings/{mapping}", "/mappings/reseller"),
     ("/catalog", "/catalog"),
@@ -278,9 +281,13 @@ const JOBS: &str = "JobID|JobIDRaw|Cluster|User|Account|Partition|State|Submit|S
     8|8|hpc|ben|cv|gpu|FAILED|2026-09-05T09:00:00|2026-09-05T10:30:00|2026-09-05T11:00:00|1800|gres/gpu=4||gpu-7|eval\n\
     9|9|hpc|ben|cv|gpu|FAILED|2026-09-05T09:00:00|2026-09-05T10:30:00|2026-09-05T10:00:00|1800|gres/gpu=4||gpu-7|eval\n";
 
-/// Teams, one inside another, a pool, two rules, a budget and a quantity.
+/// Teams, one inside another, a pool, two rules, a budget and a quantity; and a Prometheus.
 async fn allocate(site: &Site) {
     let mut db = site.db.acquire().await.unwrap();
+    // One that is down.
+    let server = Entered { name: "east", address: "http://127.0.0.1:1/", sealed_token: None, matchers: "" };
+    let from = "2026-11-01".parse().unwrap();
+    prometheus::add(&mut db, &server, from, Actor::command_line(None).at(now())).await.unwrap();
     let shared = Entry::Pool(pool("support", Split::Evenly));
     let rules = [rule(1, "account", "s2", to_pool("support")), rule(2, "", "", Target::Labels)];
     let budget = Budget {

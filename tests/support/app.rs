@@ -290,6 +290,12 @@ impl TestApp {
         jobs::run_pending(&self.app.jobs, &self.app.originals, self.app.clock).await.unwrap();
     }
 
+    /// Reads every Prometheus, as a server does, until all that is over was read or it fails.
+    pub async fn read_prometheus(&self) {
+        let (pool, originals, secrets) = (&self.app.jobs, &self.app.originals, &self.app.secrets);
+        while jobs::prometheus::read_due(pool, originals, secrets, self.app.clock).await.unwrap() {}
+    }
+
     /// As a server does every minute.
     pub async fn archive(&self, now: DateTime<Utc>) {
         let mut db = self.db.acquire().await.unwrap();

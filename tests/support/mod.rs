@@ -9,6 +9,7 @@ pub mod html;
 pub mod http;
 pub mod json;
 pub mod ledger;
+pub mod prometheus;
 pub mod server;
 pub mod workbooks;
 

@@ -45,6 +45,8 @@ enum Use {
     Prices,
     /// A file of rates.
     RateCard,
+    /// After what divided the machines of the bill of the scope in the address was undone.
+    UndoneDivision,
     /// With these fields, once jobs of a scheduler were imported.
     Sacct(&'static [(&'static str, &'static str)]),
     /// Publishes what was to be reviewed.
@@ -88,6 +90,34 @@ const WRITING: &[(&str, &str, Use)] = &[
     ),
     ("/imports/{delivery}/publish", "/imports/5/publish", Use::Review),
     ("/usage/nodes/{node}", "/usage/nodes/2", Use::Sacct(&[("machine", "node-s1")])),
+    (
+        "/usage/prometheus/new",
+        "/usage/prometheus/new",
+        Use::Form(
+            "/usage/prometheus/new",
+            &[("name", "east"), ("address", "http://127.0.0.1:1/"), ("from", "2026-11-01")],
+        ),
+    ),
+    ("/usage/prometheus/test", "", Use::Nothing("asks a server, and writes nothing down")),
+    (
+        "/usage/prometheus/{server}",
+        "/usage/prometheus/1",
+        Use::Form(
+            "/usage/prometheus/1",
+            &[("name", "east"), ("address", "http://127.0.0.1:1/"), ("matchers", "a=\"b\"")],
+        ),
+    ),
+    (
+        "/usage/prometheus/{server}/read-again",
+        "/usage/prometheus/1/read-again",
+        Use::Form("/usage/prometheus/1", &[("from", "2026-11-02")]),
+    ),
+    (
+        "/usage/prometheus/{server}/remove",
+        "/usage/prometheus/1/remove",
+        Use::Form("/usage/prometheus/1", &[]),
+    ),
+    ("/usage/bills/{scope}/divide", "/usage/bills/1/divide", Use::UndoneDivision),
     ("/usage/imports/{import}/undo", "/usage/imports/1/undo", Use::Form("/usage/imports/1", &[])),
     ("/mappings/files", "", Use::Nothing("keeps a file for a day, until it is mapped or gone")),
     ("/mappings/files/{sample}", "", Use::Sample),
@@ -634,6 +664,16 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
                 ada.run_jobs().await;
                 ada.submit("/usage", address, fields).await
             }
+            Use::UndoneDivision => {
+                let (scope, division): (i64, i64) = sqlx::query_as(
+                    "select scope_id, delivery_id from usage_bills where delivery_id is not null limit 1",
+                )
+                .fetch_one(&ada.db)
+                .await
+                .unwrap();
+                ada.submit("/imports", &format!("/imports/{division}/undo"), &[]).await;
+                ada.submit("/usage", &format!("/usage/bills/{scope}/divide"), &[]).await
+            }
             Use::Review => {
                 let file = Focus::new().hour("reviewed", "s1", "2026-10-05T10", "1", "vision");
                 super::reviews::send_for_review(&mut ada, "reviewed.csv", file).await;
@@ -741,6 +781,10 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
             "prices.token_price_removed",
             "prices.token_price_restored",
             "prices.undone",
+            "prometheus.added",
+            "prometheus.changed",
+            "prometheus.read_again",
+            "prometheus.removed",
             "rate_cards.changed",
             "rate_cards.discarded",
             "rate_cards.drafted",
@@ -768,6 +812,7 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
             "token.made",
             "token.revoked",
             "usage.divided",
+            "usage.division_asked",
             "usage.imported",
             "usage.node_matched",
             "usage.undone",

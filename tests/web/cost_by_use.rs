@@ -203,3 +203,33 @@ async fn a_bill_that_could_not_be_divided_is_told_with_the_reason(db: PgPool) {
     let overview = finance.get("/overview").await;
     assert!(overview.body.contains("The machines of a bill are not divided"), "{}", overview.body);
 }
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_division_that_was_undone_is_offered_again(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut finance = with_rules(&ledger).await;
+    finance.import("bill.csv", bill()).await;
+    import(&mut finance, "sacct.txt", SACCT).await;
+    let divided = spend(&mut finance, "by=user").await;
+    let (scope, division): (i64, i64) =
+        sqlx::query_as("select scope_id, delivery_id from usage_bills").fetch_one(&ledger.db).await.unwrap();
+    let again = format!("/usage/bills/{scope}/divide");
+    finance.submit("/usage", &again, &[]).await;
+    assert!(finance.get("/usage").await.body.contains("Nothing changed"), "what is divided stays");
+
+    finance.submit("/imports", &format!("/imports/{division}/undo"), &[]).await;
+    finance.run_jobs().await;
+    assert_eq!(spend(&mut finance, "by=user").await, pairs([("-", "120.8")]), "it stays undone");
+    let page = finance.get("/usage").await;
+    assert!(page.body.contains("NeoCloud acme, October 2026: undone by"), "{}", page.body);
+    assert!(page.body.contains("Divide again"));
+    assert!(finance.get("/overview").await.body.contains("not divided among those"));
+
+    finance.submit("/usage", &again, &[]).await;
+    assert!(finance.get("/usage").await.body.contains("Machines are being divided"));
+    finance.run_jobs().await;
+    assert_eq!(spend(&mut finance, "by=user").await, divided);
+    let page = finance.get("/usage").await;
+    assert!(!page.body.contains("Divide again") && !page.body.contains("being divided"), "{}", page.body);
+    assert_checks(&ledger, 4).await;
+}

@@ -29,6 +29,7 @@ mod page_cache;
 mod people;
 mod preview;
 mod prices;
+mod prometheus;
 mod quantities;
 mod rate_cards;
 mod rates;

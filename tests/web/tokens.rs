@@ -74,6 +74,7 @@ const FOR_SCRIPTS: &[&str] = &[
     "/unallocated/{period}",
     "/usage",
     "/usage/imports/{import}",
+    "/usage/prometheus/{server}",
     "/variance/{period}",
 ];
 

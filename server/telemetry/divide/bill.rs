@@ -45,7 +45,8 @@ impl<'a> Divided<'a> {
     /// The parts of each row. Those of one period stand together.
     pub fn parts(&self) -> Vec<Vec<Part>> {
         let paid: Vec<Paid> = self.rows.iter().map(|row| self.paid(row)).collect();
-        let machine = Machine::new(&paid, &self.usage.held, |hour| self.usage.is_known(hour));
+        let held = self.usage.held_of(&paid);
+        let machine = Machine::new(&paid, &held, |hour| self.usage.is_known(hour));
         self.rows.iter().zip(&paid).map(|(row, paid)| self.parts_of(row, paid, &machine)).collect()
     }
 
@@ -262,6 +263,20 @@ mod tests {
         assert_eq!(
             texts(&parts[1]),
             ["01 00-01 00 job 7 Held but idle: -3.6 0", "01 00-01 00 nobody Held by nobody: -3.6 0"]
+        );
+    }
+
+    #[test]
+    fn nobody_holds_no_more_than_was_paid_for_and_left() {
+        // A meter saw eight accelerators for two hours, of which six were held; one hour was paid for.
+        let rows = [row("2026-09-02", ["80", "80", "80", "80"], &[(0, "1")])];
+        let hours =
+            |accelerators: i64| -> Held { (24..26).map(|it| (it, accelerators * OF_AN_HOUR)).collect() };
+        let usage = usage(vec![(7, GpuUse::Used, hours(6)), (NOBODY, GpuUse::Unheld, hours(8))], 0..0);
+        let parts = Divided::new(month(), &rows, &usage).parts();
+        assert_eq!(
+            texts(&parts[0]),
+            ["02 00-02 01 job 7 Used: 60 0.75", "02 00-02 01 nobody Held by nobody: 20 0.25"]
         );
     }
 

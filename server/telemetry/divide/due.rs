@@ -6,11 +6,13 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
-use sqlx::PgConnection;
+use sqlx::{Connection as _, PgConnection};
 
 use crate::accelerator;
+use crate::audit::{self, Act, Object, Verb};
 use crate::ledger;
 use crate::period::BillingMonth;
+use crate::telemetry::prometheus;
 use crate::telemetry::read::{self, Node};
 
 /// After what the machine failed at.
@@ -56,7 +58,8 @@ pub async fn due(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<Vec<
         return Ok(Vec::new());
     }
     let due = find(&mut *db, versions, now).await?;
-    if due.is_empty() {
+    // Of a month that is being read, bills are looked at again.
+    if due.is_empty() && prometheus::is_catching_up(&mut *db, now).await?.is_empty() {
         note_compared(db, versions).await?;
     }
     Ok(due)
@@ -79,8 +82,9 @@ async fn find(
         return Ok(Vec::new());
     }
     let nodes = read::nodes(&mut *db, sequence).await?;
+    let unfinished = prometheus::is_catching_up(&mut *db, now).await?;
     let mut due = Vec::new();
-    for bill in bills(&mut *db).await? {
+    for bill in bills(&mut *db).await?.into_iter().filter(|it| !unfinished.contains(&it.month)) {
         let imports = imports_of(&mut *db, bill.month).await?;
         let nodes = if imports.is_empty() { Vec::new() } else { nodes_of(&mut *db, &bill, &nodes).await? };
         let machines: Vec<_> = nodes.iter().map(|it| (it.node_id, &it.resource)).collect();
@@ -129,11 +133,11 @@ async fn bills(db: &mut PgConnection) -> sqlx::Result<Vec<UsedBill>> {
     Ok(bills.collect())
 }
 
-/// The active imports of usage that may say something of a month.
-async fn imports_of(db: &mut PgConnection, month: BillingMonth) -> sqlx::Result<Vec<i64>> {
+/// The active imports of usage that may say something of a month, and how much each says: one that is read from a server grows.
+async fn imports_of(db: &mut PgConnection, month: BillingMonth) -> sqlx::Result<Vec<(i64, i64)>> {
     let days = month.days();
-    sqlx::query_scalar!(
-        "select import_id
+    let imports = sqlx::query!(
+        "select import_id, rows_read
          from usage_imports
          where status = 'active' and first_at < $2::date::timestamp at time zone 'UTC'
            and last_at >= $1::date::timestamp at time zone 'UTC'
@@ -142,7 +146,8 @@ async fn imports_of(db: &mut PgConnection, month: BillingMonth) -> sqlx::Result<
         days.end,
     )
     .fetch_all(db)
-    .await
+    .await?;
+    Ok(imports.into_iter().map(|it| (it.import_id, it.rows_read)).collect())
 }
 
 /// The nodes that are machines of a bill.
@@ -172,7 +177,8 @@ async fn nodes_of(db: &mut PgConnection, bill: &UsedBill, nodes: &[Node]) -> sql
 /// Whether this is how the bill was divided from the beginning: some usage of its month was known when it became what it is, and
 /// nothing of that has been divided yet. Else what is computed restates it.
 pub async fn follows_bill(db: &mut PgConnection, due: &Due) -> sqlx::Result<bool> {
-    let imports = imports_of(&mut *db, due.bill.month).await?;
+    let imports: Vec<i64> =
+        imports_of(&mut *db, due.bill.month).await?.into_iter().map(|(import, _)| import).collect();
     sqlx::query_scalar!(
         r#"with bill as (
                select coalesce(max(from_sequence), 0) as since
@@ -227,22 +233,26 @@ async fn note_compared(db: &mut PgConnection, (sequence, catalog): (i64, i64)) -
     Ok(())
 }
 
-/// Bills whose machines could not be divided, and why.
+/// Bills whose machines are not divided by the usage of now, and why: they could not be, or somebody undid it.
 pub async fn problems(db: &mut PgConnection) -> sqlx::Result<Vec<Problem>> {
     let rows = sqlx::query!(
-        r#"select s.provider, s.billing_account, s.billing_month, u.problem as "problem!"
+        r#"select u.scope_id, s.provider, s.billing_account, s.billing_month, u.problem, l.happened_by as "undone_by?"
            from usage_bills u
            join scopes s using (scope_id)
-           where u.problem is not null
+           left join deliveries d on d.delivery_id = u.delivery_id and d.status = 'undone'
+           left join ledger_log l on l.sequence = d.undone_sequence
+           where u.problem is not null or d.delivery_id is not null
            order by s.billing_month desc, s.provider, s.billing_account"#
     )
     .fetch_all(db)
     .await?;
     let problems = rows.into_iter().map(|row| Problem {
+        scope_id: row.scope_id,
         provider: row.provider,
         billing_account: row.billing_account,
         month: BillingMonth::of(row.billing_month),
-        problem: row.problem,
+        is_undone: row.problem.is_none(),
+        problem: row.problem.unwrap_or_else(|| format!("undone by {}", row.undone_by.unwrap_or_default())),
     });
     Ok(problems.collect())
 }
@@ -250,10 +260,50 @@ pub async fn problems(db: &mut PgConnection) -> sqlx::Result<Vec<Problem>> {
 /// Why the machines of a bill are not divided by the usage of now.
 #[derive(Clone, Debug, Serialize)]
 pub struct Problem {
+    pub scope_id: i64,
     pub provider: String,
     pub billing_account: String,
     pub month: BillingMonth,
     pub problem: String,
+    /// It was divided, and somebody undid that.
+    pub is_undone: bool,
+}
+
+/// Has the machines of a bill divided again, whose division somebody undid or which could not be. False where it is divided.
+pub async fn divide_again(db: &mut PgConnection, scope_id: i64, act: Act<'_>) -> sqlx::Result<bool> {
+    let mut tx = db.begin().await?;
+    let before = sqlx::query_scalar!(
+        "update usage_bills u
+         set inputs = '', problem = null, retry_at = null
+         where u.scope_id = $1 and (
+             u.problem is not null
+             or exists (select from deliveries d where d.delivery_id = u.delivery_id and d.status = 'undone')
+         )
+         returning delivery_id",
+        scope_id,
+    )
+    .fetch_optional(&mut *tx)
+    .await?;
+    let Some(before) = before else { return Ok(false) };
+    sqlx::query!("delete from usage_bills_compared").execute(&mut *tx).await?;
+    let object = before.map_or(Object::Other("division by use"), Object::Delivery);
+    audit::record(&mut tx, act, Verb::UsageDivisionAsked, &object, json!(null)).await?;
+    tx.commit().await?;
+    Ok(true)
+}
+
+/// Whether bills or usage changed since all machines were last divided: the server is at it, within seconds.
+pub async fn is_pending(db: &mut PgConnection) -> sqlx::Result<bool> {
+    let (sequence, catalog) = versions(&mut *db).await?;
+    sqlx::query_scalar!(
+        r#"select exists (select from usage_imports where status = 'active')
+               and not exists (select from usage_bills_compared where sequence = $1 and catalog = $2)
+               as "is_pending!""#,
+        sequence,
+        catalog,
+    )
+    .fetch_one(db)
+    .await
 }
 
 struct Known {

@@ -9,4 +9,4 @@ mod tags;
 
 pub use check::check;
 pub use compute::compute;
-pub use due::{Due, Problem, due, follows_bill, note, note_problem, problems};
+pub use due::{Due, Problem, divide_again, due, follows_bill, is_pending, note, note_problem, problems};

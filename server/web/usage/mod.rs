@@ -1,8 +1,10 @@
 //! `/usage`: files of schedulers and meters that were imported, and which machine each of their nodes is.
 
 pub mod import;
+pub mod prometheus;
 
 use askama::Template;
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::csv;
@@ -13,6 +15,7 @@ use super::layout::Layout;
 use super::{Access, filters, paths, respond};
 use crate::ledger;
 use crate::telemetry::divide::{self, Problem};
+use crate::telemetry::prometheus::{Server, servers};
 use crate::telemetry::read::{self, ImportLine, Node, Source};
 use crate::telemetry::{Format as UsageFormat, Matched, match_node};
 
@@ -25,6 +28,9 @@ struct Usage {
     sources: Vec<Source>,
     nodes: Vec<Node>,
     imports: Vec<ImportLine>,
+    /// Servers that are asked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    prometheus: Vec<Server>,
     /// Bills whose machines are not divided by what is known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     not_divided: Vec<Problem>,
@@ -35,18 +41,22 @@ struct Usage {
 struct Page {
     layout: Layout,
     it: Usage,
+    /// What changed is not in the division by use yet.
+    is_dividing: bool,
+    now: DateTime<Utc>,
     /// Machines that no node is, for a node whose name is none.
     machines: Vec<String>,
 }
 
 pub async fn index(_: paths::Usage, format: Format, reading: Reading) -> Result {
-    let Reading { layout, mut db, .. } = reading;
+    let Reading { layout, now, mut db, .. } = reading;
     let sequence = ledger::sequence(&mut db).await?;
     let most = if format == Format::Html { MOST } else { LARGEST_FILE };
     let it = Usage {
         sources: read::sources(&mut db).await?,
         nodes: read::nodes(&mut db, sequence).await?,
         imports: read::imports(&mut db, None, most).await?,
+        prometheus: servers(&mut db).await?,
         not_divided: divide::problems(&mut db).await?,
     };
     match format {
@@ -54,7 +64,8 @@ pub async fn index(_: paths::Usage, format: Format, reading: Reading) -> Result 
         Format::Csv => csv::answer("usage-imports", &it.imports),
         Format::Html => {
             let machines = free_machines(&mut db, &it.nodes).await?;
-            respond::html(Page { layout, it, machines })
+            let is_dividing = divide::is_pending(&mut db).await?;
+            respond::html(Page { layout, it, is_dividing, now, machines })
         }
     }
 }
@@ -85,6 +96,18 @@ pub async fn match_to(path: paths::UsageNode, writing: Writing, Form(form): Form
         }
     };
     Ok(respond::flash(paths::Usage, &said))
+}
+
+/// Has the machines of a bill divided that are not.
+pub async fn divide_again(path: paths::UsageDivide, writing: Writing) -> Result {
+    let Writing { now, by, mut db, app, .. } = writing;
+    let said = if divide::divide_again(&mut db, path.scope, by.at(now)).await? {
+        app.notifier.notify();
+        "The machines of this bill are being divided by use."
+    } else {
+        "Nothing changed: the machines of this bill are divided by use."
+    };
+    Ok(respond::flash(paths::Usage, said))
 }
 
 /// What an import became, and the look of it.

@@ -6,18 +6,29 @@
 
 use std::collections::BTreeMap;
 use std::io::Read;
+use std::ops::Range;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::metered::{Activity, Device, Holder, Metered, ten_thousandths, until, whole};
-use super::reading::{Item, Skip};
-use super::walk_json::walk;
 use crate::billing::Refusal;
+use crate::telemetry::metered::{Activity, Device, Holder, Metered, ten_thousandths, until, whole};
+use crate::telemetry::reading::{Item, Skip};
+use crate::telemetry::walk_json::walk;
 
 const EXPECTED: &str = "an answer of Prometheus to query_range or query, with series of the DCGM exporter";
 /// No series has more points: Prometheus answers 11,000.
 const MOST_POINTS: usize = 1_000_000;
+
+/// What a server is asked for, metric by metric: a regular expression of the names that one of them has had.
+pub const METRICS: [&str; 6] = [
+    "DCGM_FI_DEV_GPU_UTIL|DCGM_FI_DEV_GPU_UTIL_RATIO",
+    "DCGM_FI_PROF_GR_ENGINE_ACTIVE|DCGM_FI_PROF_GR_ENGINE_UTIL_RATIO",
+    "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE|DCGM_FI_PROF_TENSOR_UTIL_RATIO",
+    "DCGM_FI_DEV_FB_USED|DCGM_FI_DEV_FB_USED_BYTES",
+    "DCGM_FI_DEV_POWER_USAGE|DCGM_FI_DEV_BOARD_POWER_WATTS",
+    "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION|DCGM_FI_DEV_GPU_ENERGY_JOULES_TOTAL",
+];
 
 /// Values by which DCGM says that it has none.
 const BLANK: [&str; 4] = ["9223372036854775794", "9223372036854775792", "4294967295", "4294967294"];
@@ -72,11 +83,24 @@ struct Series {
 /// # Errors
 /// A [`Refusal`] where it is none; where the query failed, with what Prometheus says.
 pub fn read(input: impl Read, each: &mut dyn FnMut(Item)) -> Result<(), Refusal> {
+    read_within(input, None, each).map(drop)
+}
+
+/// The same of some whole hours (milliseconds since 1970) alone, whatever else is in it. Returns what the answer warns of: where it
+/// comes from several stores, that one of them did not answer.
+///
+/// # Errors
+/// Those of [`read`].
+pub fn read_within(
+    input: impl Read,
+    hours: Option<&Range<i64>>,
+    each: &mut dyn FnMut(Item),
+) -> Result<Vec<String>, Refusal> {
     let mut row = 0;
     let mut series = |value: Value| {
         row += 1;
         let series = Series::deserialize(value).map_err(|error| error.to_string());
-        match series.and_then(|series| metered(&series)) {
+        match series.and_then(|series| metered(&series, hours)) {
             Ok(Some(metered)) => {
                 each(Item::Sample);
                 each(Item::Metered(Box::new(metered)));
@@ -88,18 +112,22 @@ pub fn read(input: impl Read, each: &mut dyn FnMut(Item)) -> Result<(), Refusal>
             }
         }
     };
-    let keep = ["status", "errorType", "error"];
+    let keep = ["status", "errorType", "error", "warnings"];
     let met = walk(input, &["data", "result", "*"], &keep, EXPECTED, &mut series)?;
     if met.text("status") == "error" {
         let found =
             format!("the answer to a query that failed: {}: {}", met.text("errorType"), met.text("error"));
         return Err(Refusal::new(found, "an answer with series: correct the query and ask again"));
     }
-    if met.is_there { Ok(()) } else { Err(Refusal::new("JSON without a result", EXPECTED)) }
+    if !met.is_there {
+        return Err(Refusal::new("JSON without a result", EXPECTED));
+    }
+    let warnings = met.kept.get("warnings").and_then(Value::as_array).into_iter().flatten();
+    Ok(warnings.filter_map(Value::as_str).map(str::to_owned).collect())
 }
 
-/// What a series says. `None` of one that measures something else.
-fn metered(series: &Series) -> Result<Option<Metered>, String> {
+/// What a series says, of these hours. `None` of one that measures something else.
+fn metered(series: &Series, hours: Option<&Range<i64>>) -> Result<Option<Metered>, String> {
     let label = |name: &str| series.metric.get(name).map(String::as_str).unwrap_or_default();
     let first =
         |names: &[&str]| names.iter().map(|name| label(name)).find(|it| !it.is_empty()).unwrap_or_default();
@@ -147,7 +175,14 @@ fn metered(series: &Series) -> Result<Option<Metered>, String> {
     }
     points.sort_by_key(|point| point.0);
     points.dedup_by_key(|point| point.0);
+    if let Some(hours) = hours {
+        // The point at the end says what the last interval of a counter amounts to.
+        points.retain(|point| (hours.start..=hours.end).contains(&point.0));
+    }
     add(&mut metered, metric, &points);
+    if let Some(hours) = hours {
+        metered.forget_from(hours.end);
+    }
     Ok(Some(metered))
 }
 
@@ -293,6 +328,29 @@ mod tests {
         let values = "[1785542400,\"1000000\"],[1785542460,\"1600000\"],[1785542520,\"300000\"]";
         let metered = one(&series("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", NODE, values));
         assert_eq!(metered.days.values().map(|it| it.energy).sum::<i64>(), 900);
+    }
+
+    #[test]
+    fn every_metric_that_is_asked_for_is_read() {
+        for name in METRICS.iter().flat_map(|names| names.split('|')) {
+            assert!(metric(name).is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn of_some_hours_nothing_else_counts() {
+        let ten = 1_785_542_400_i64;
+        let values: Vec<String> = (-5..70).map(|minute| format!("[{},\"50\"]", ten + minute * 60)).collect();
+        let json = series("DCGM_FI_DEV_GPU_UTIL", NODE, &values.join(","));
+        let hours = ten * 1000..(ten + 3600) * 1000;
+        let mut items = Vec::new();
+        let warnings = read_within(json.as_bytes(), Some(&hours), &mut |item| items.push(item)).unwrap();
+        let Some(Item::Metered(metered)) = items.pop() else { panic!() };
+        let held: i32 = metered.days.values().flat_map(|day| day.present).sum();
+        assert_eq!((held, warnings.len()), (3_600_000, 0));
+        let partial = json.replace("\"data\"", "\"warnings\":[\"store b is down\"],\"data\"");
+        let warnings = read_within(partial.as_bytes(), Some(&hours), &mut |_| {}).unwrap();
+        assert_eq!(warnings, ["store b is down"]);
     }
 
     #[test]

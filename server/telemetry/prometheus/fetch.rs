@@ -1,0 +1,317 @@
+//! Reads some hours of a server: all of what it says of them is written down with how far it was read, or nothing is.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::ops::Range;
+use std::path::Path;
+
+use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
+use chrono_tz::Tz;
+use serde_json::json;
+use sqlx::{Connection as _, PgConnection};
+use uuid::Uuid;
+
+use super::ask::{Endpoint, Failure};
+use super::series::{METRICS, read_within};
+use super::servers::Server;
+use super::window;
+use crate::audit::{self, Actor, Object, Verb};
+use crate::ledger;
+use crate::money::Decimal;
+use crate::telemetry::Format;
+use crate::telemetry::hours::hours_of;
+use crate::telemetry::import::LOCK;
+use crate::telemetry::metered::Metered;
+use crate::telemetry::meters::Meters;
+use crate::telemetry::publish::republish;
+use crate::telemetry::reading::Item;
+use crate::telemetry::store::Names;
+
+/// After a server could not be read.
+const RETRY: TimeDelta = TimeDelta::minutes(5);
+
+/// What became of asking a server for its next hours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fetched {
+    /// They were read. There may be more.
+    Hours,
+    /// They were too many at once: fewer are asked for next.
+    Fewer,
+    /// It could not be read, which is noted with the reason.
+    Failed,
+    /// None are over yet.
+    Nothing,
+}
+
+/// Asks a server for the next hours that were not read. `endpoint`: how, or why it cannot be asked.
+///
+/// # Errors
+/// The database's.
+pub async fn fetch(
+    db: &mut PgConnection,
+    server: &Server,
+    endpoint: Result<Endpoint, String>,
+    scratch: &Path,
+    now: DateTime<Utc>,
+) -> sqlx::Result<Fetched> {
+    let Some(hours) = window::next(server.read_until, server.window_hours, now) else {
+        return Ok(Fetched::Nothing);
+    };
+    let said = match endpoint {
+        Ok(endpoint) => ask(&endpoint, &hours, scratch).await,
+        Err(problem) => Err(Failure::Other(problem)),
+    };
+    let failure = match said {
+        Ok(said) => {
+            write(db, server, &hours, said, now).await?;
+            return Ok(Fetched::Hours);
+        }
+        Err(failure) => failure,
+    };
+    if let (Failure::TooMuch(_), Some(fewer)) = (&failure, window::shorter(&hours)) {
+        ask_for_fewer(db, server.server_id, fewer).await?;
+        return Ok(Fetched::Fewer);
+    }
+    tracing::warn!(server = server.name, problem = failure.sentence(), "a Prometheus could not be read");
+    note_problem(db, server.server_id, failure.sentence(), now).await?;
+    Ok(Fetched::Failed)
+}
+
+/// What a server says of some hours.
+struct Said {
+    metered: Vec<Metered>,
+    series: i64,
+    /// Series that could not be read, and why one of them.
+    rejected: i64,
+    rejection: Option<String>,
+    skipped: i64,
+}
+
+async fn ask(endpoint: &Endpoint, hours: &Range<DateTime<Utc>>, scratch: &Path) -> Result<Said, Failure> {
+    let failed = |error: std::io::Error| Failure::Other(format!("the answer cannot be kept: {error}"));
+    let mut reading = Reading::default();
+    for metric in METRICS {
+        let answer = tempfile::NamedTempFile::new_in(scratch).map_err(failed)?;
+        endpoint.series(metric, hours, answer.path()).await?;
+        let file = answer.reopen().map_err(failed)?;
+        let within = hours.start.timestamp_millis()..hours.end.timestamp_millis();
+        let read = tokio::task::spawn_blocking(move || reading.read(file, &within).map(|()| reading));
+        reading = read.await.map_err(|_| Failure::Other("its answer could not be read".to_owned()))??;
+    }
+    Ok(reading.end())
+}
+
+/// What is read of several answers.
+#[derive(Default)]
+struct Reading {
+    meters: Meters,
+    series: i64,
+    rejected: i64,
+    rejection: Option<String>,
+    skipped: i64,
+}
+
+impl Reading {
+    fn read(&mut self, file: File, hours: &Range<i64>) -> Result<(), Failure> {
+        let mut are_too_many = false;
+        let warnings = read_within(BufReader::new(file), Some(hours), &mut |item| match item {
+            Item::Sample => self.series += 1,
+            Item::Metered(metered) => are_too_many = are_too_many || self.meters.add(*metered),
+            Item::Rejected(rejection) => {
+                self.rejected += 1;
+                self.rejection.get_or_insert(rejection.found);
+            }
+            Item::Skipped(_) | Item::Job(_) => self.skipped += 1,
+        });
+        // One that asks several stores warns where one of them did not answer: what is missing is not idle.
+        match warnings.map_err(|refusal| Failure::Other(format!("its answer is {}", refusal.found)))?.first() {
+            Some(warning) => Err(Failure::Other(format!("its answer is not whole: {warning}"))),
+            None if are_too_many => Err(Failure::TooMuch(
+                "there are more GPUs, and pods that held them, than are read at once: narrow the label matchers".to_owned(),
+            )),
+            None => Ok(()),
+        }
+    }
+
+    fn end(mut self) -> Said {
+        Said {
+            metered: self.meters.take(),
+            series: self.series,
+            rejected: self.rejected,
+            rejection: self.rejection,
+            skipped: self.skipped,
+        }
+    }
+}
+
+async fn write(
+    db: &mut PgConnection,
+    server: &Server,
+    hours: &Range<DateTime<Utc>>,
+    said: Said,
+    now: DateTime<Utc>,
+) -> sqlx::Result<()> {
+    let mut tx = db.begin().await?;
+    sqlx::query!("select pg_advisory_xact_lock($1)", LOCK).execute(&mut *tx).await?;
+    let read = sqlx::query!(
+        "update prometheus_servers
+         set read_until = $3, window_hours = $4, problem = null, failing_since = null, retry_at = null,
+             seen_until = case when $5 then greatest(seen_until, $3) else seen_until end
+         where server_id = $1 and read_until = $2 and removed_at is null",
+        server.server_id,
+        hours.start,
+        hours.end,
+        window::longer(server.window_hours),
+        !said.metered.is_empty(),
+    )
+    .execute(&mut *tx)
+    .await?;
+    // Somebody changed from when on it is read, or removed it, while it was asked.
+    if read.rows_affected() == 0 {
+        return Ok(());
+    }
+    let day = hours.start.date_naive();
+    let known = import_of(&mut tx, server.server_id, day).await?;
+    if said.metered.is_empty() && said.rejected == 0 && known.is_none() {
+        return tx.commit().await;
+    }
+    let act = Actor::server();
+    let act = act.at(now);
+    let sequence = ledger::begin_version(&mut tx).await?;
+    let import_id = match known {
+        Some(import_id) => import_id,
+        None => begin_import(&mut tx, server, day, sequence, now).await?,
+    };
+    // What is said of a whole day anew takes the place of what was said of it.
+    let begins_anew = hours.start.time() == chrono::NaiveTime::MIN && known.is_some();
+    if begins_anew {
+        forget(&mut tx, import_id, sequence).await?;
+    }
+    let mut names = Names::of_further_hours(Format::Prometheus.kind(), &server.name, Tz::UTC);
+    names.write_metered(&mut tx, import_id, &said.metered, act).await?;
+    add_counts(&mut tx, import_id, hours, &said).await?;
+    republish(&mut tx, import_id, sequence).await?;
+    ledger::end_version(&mut tx, sequence, None, "usage", act.by.name.as_str(), now).await?;
+    if known.is_none() {
+        let details = json!({ "server": server.name, "day": day });
+        audit::record(&mut tx, act, Verb::UsageImported, &Object::Usage(import_id), details).await?;
+    }
+    tx.commit().await
+}
+
+async fn import_of(db: &mut PgConnection, server_id: i64, day: NaiveDate) -> sqlx::Result<Option<i64>> {
+    sqlx::query_scalar!(
+        "select import_id from usage_imports where server_id = $1 and day = $2 and status = 'active'",
+        server_id,
+        day,
+    )
+    .fetch_optional(db)
+    .await
+}
+
+async fn begin_import(
+    db: &mut PgConnection,
+    server: &Server,
+    day: NaiveDate,
+    sequence: i64,
+    now: DateTime<Utc>,
+) -> sqlx::Result<i64> {
+    sqlx::query_scalar!(
+        "insert into usage_imports (
+             batch_id, format, file_name, status, imported_at, imported_by, from_sequence, server_id, day
+         )
+         values ($1, $2, $3, 'active', $4, $5, $6, $7, $8)
+         returning import_id",
+        Uuid::new_v4(),
+        Format::Prometheus.as_str(),
+        format!("{}, {day}", server.name),
+        now,
+        Actor::server().name,
+        sequence,
+        server.server_id,
+        day,
+    )
+    .fetch_one(db)
+    .await
+}
+
+/// Takes back what an import says so far: what it says next may be of other nodes.
+async fn forget(db: &mut PgConnection, import_id: i64, sequence: i64) -> sqlx::Result<()> {
+    sqlx::query!("update usage_imports set status = 'loading' where import_id = $1", import_id)
+        .execute(&mut *db)
+        .await?;
+    republish(&mut *db, import_id, sequence).await?;
+    sqlx::query!("delete from meter_days where import_id = $1", import_id).execute(&mut *db).await?;
+    sqlx::query!("delete from job_descriptions where import_id = $1", import_id).execute(&mut *db).await?;
+    sqlx::query!(
+        "update usage_imports
+         set status = 'active', rows_read = 0, samples = 0, rejected = 0, skipped = 0, accelerator_hours = 0, first_at = null,
+             last_at = null, message = null
+         where import_id = $1",
+        import_id,
+    )
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+async fn add_counts(
+    db: &mut PgConnection,
+    import_id: i64,
+    hours: &Range<DateTime<Utc>>,
+    said: &Said,
+) -> sqlx::Result<()> {
+    let seen: i128 =
+        said.metered.iter().flat_map(|it| it.days.values()).flat_map(|day| day.present).map(i128::from).sum();
+    let message = said
+        .rejection
+        .as_ref()
+        .map(|found| format!("{} series could not be read, such as one with: {found}", said.rejected));
+    sqlx::query!(
+        "update usage_imports
+         set rows_read = rows_read + $2, samples = samples + $3, rejected = rejected + $4, skipped = skipped + $5,
+             accelerator_hours = accelerator_hours + $6, first_at = least(first_at, $7), last_at = greatest(last_at, $8),
+             message = coalesce($9, message)
+         where import_id = $1",
+        import_id,
+        said.series + said.rejected + said.skipped,
+        said.series,
+        said.rejected,
+        said.skipped,
+        hours_of(seen) as Decimal,
+        hours.start,
+        hours.end,
+        message,
+    )
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+async fn ask_for_fewer(db: &mut PgConnection, server_id: i64, hours: i32) -> sqlx::Result<()> {
+    sqlx::query!("update prometheus_servers set window_hours = $2 where server_id = $1", server_id, hours)
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
+/// Notes why a server could not be read, and when that is tried again.
+async fn note_problem(
+    db: &mut PgConnection,
+    server_id: i64,
+    problem: &str,
+    now: DateTime<Utc>,
+) -> sqlx::Result<()> {
+    sqlx::query!(
+        "update prometheus_servers
+         set problem = $2, failing_since = coalesce(failing_since, $3), retry_at = $4
+         where server_id = $1",
+        server_id,
+        problem.replace('\0', "\u{fffd}"),
+        now,
+        now + RETRY,
+    )
+    .execute(db)
+    .await?;
+    Ok(())
+}
