@@ -44,3 +44,10 @@ do $$ begin
         create unique index usage_imports_by_day on usage_imports (server_id, day) where status = 'active'
     $sql$;
 end $$;
+-- A machine whose ResourceId is a path is known by its last part, too.
+do $$ begin
+    execute $sql$
+        create index charge_keys_by_machine_name on charge_keys (lower(regexp_replace(resource_id, '^.*/', '')))
+        where accelerator is not null and resource_id like '%/%'
+    $sql$;
+end $$;

@@ -62,6 +62,7 @@ const PURE: &[&str] = &[
     "telemetry/job.rs",
     "telemetry/lines.rs",
     "telemetry/local_time.rs",
+    "telemetry/measure.rs",
     "telemetry/metered.rs",
     "telemetry/meters.rs",
     "telemetry/nvidia_smi.rs",

@@ -256,8 +256,12 @@ async fn happen(
         }
         ClusterNews::Exported(month) => {
             drop(db);
-            let file = demonstration.jobs(month).context("the demonstration could not be made")?;
-            return import_jobs(session, file, at).await;
+            let mut rows = 0;
+            for file in [demonstration.jobs(month), demonstration.pods(month)] {
+                let file = file.context("the demonstration could not be made")?;
+                rows += import_usage(session, file, at).await?;
+            }
+            return Ok(rows);
         }
     };
     match outcome {
@@ -266,8 +270,8 @@ async fn happen(
     }
 }
 
-/// Imports what the scheduler of its own cluster says, as an administrator would have done on its day.
-async fn import_jobs(session: &Session, file: File, at: DateTime<Utc>) -> anyhow::Result<u64> {
+/// Imports what the scheduler of its own cluster says, or a meter of its pods, as an administrator would have done on its day.
+async fn import_usage(session: &Session, file: File, at: DateTime<Utc>) -> anyhow::Result<u64> {
     let folder = tempfile::tempdir().context("there is no place for the demonstration's files")?;
     let path = folder.path().join(&file.name);
     std::fs::write(&path, file.bytes).context("the demonstration's files cannot be written")?;
@@ -275,11 +279,16 @@ async fn import_jobs(session: &Session, file: File, at: DateTime<Utc>) -> anyhow
     let by = Actor::on_behalf_of(FINANCE);
     let importing = ImportUsage { source: None, zone: Tz::UTC, batch_id: Uuid::new_v4(), act: by.at(at) };
     let reports = importing.all(&session.pool, &session.originals, usage).await;
-    let report = reports.into_iter().next().context("the jobs of the demonstration are no usage")?;
+    let report = reports.into_iter().next().context("a file of the demonstration is no usage")?;
     if !matches!(report.status, Status::Loaded | Status::Duplicate) {
         bail!("{} was not loaded: {}", name(&report), report.message.as_deref().unwrap_or_default());
     }
-    remark!("           {}: {} rows of jobs", name(&report), report.rows_read);
+    let rows = if report.usage.as_ref().is_some_and(|it| it.samples > 0) {
+        "series of GPUs"
+    } else {
+        "rows of jobs"
+    };
+    remark!("           {}: {} {rows}", name(&report), report.rows_read);
     Ok(report.rows_read)
 }
 

@@ -6,6 +6,7 @@
 //! the hours of these, so that who only rents pays none of it.
 
 use super::cluster::{CLUSTER, NODE};
+use super::pods::EVALUATION;
 use crate::allocation::{
     Account, Budget, BudgetOf, BudgetPeriod, Condition, CostCentre, Entry, Hours, HoursOf, Label, Meaning,
     Months, Project, Rule, SharedCostPool, Split, Target, Team, Test,
@@ -126,8 +127,10 @@ pub fn configuration(first: BillingMonth) -> Vec<Entry> {
         |team: &str, project: &str| Target::Team { team: team.to_owned(), project: Some(project.to_owned()) };
     let of_account = Target::Tag { key: usage_tags::ACCOUNT.to_owned() };
     let unheld = vec![is("tag:cluster", CLUSTER), is("tag:usage:use", GpuUse::Unheld.as_str())];
-    let rules: [(&str, Vec<Option<Condition>>, Target); 12] = [
+    let evaluation = vec![is("tag:usage:namespace", EVALUATION)];
+    let rules: [(&str, Vec<Option<Condition>>, Target); 13] = [
         ("Jobs by account", vec![there("tag:usage:account")], of_account),
+        ("Pods: evaluation", evaluation, team("research", "evaluation")),
         // Whoever computes there pays for what nobody holds.
         ("H100 East: held by nobody", unheld, pool("on-premises")),
         ("Tax", vec![is("category", "Tax")], pool("tax")),
@@ -192,7 +195,7 @@ mod tests {
                 _ => 0,
             })
             .sum();
-        assert_eq!(conditions, 14);
+        assert_eq!(conditions, 15);
         let configuration = Configuration { entries: (1..).zip(entries).collect() };
         assert_eq!(problems(&configuration), []);
     }

@@ -25,7 +25,7 @@ pub struct Mark {
 }
 
 /// Counted up with each change of what arrives: the rest of one story does not go on with that of another.
-pub const STORY: u32 = 3;
+pub const STORY: u32 = 4;
 
 /// What a folder holds.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -16,6 +16,7 @@ mod file;
 mod jobs;
 mod mark;
 mod organization;
+mod pods;
 mod schedule;
 
 use std::collections::BTreeMap;
@@ -188,6 +189,15 @@ impl Demonstration {
     /// None: it is written to memory.
     pub fn jobs(&self, month: BillingMonth) -> io::Result<File> {
         cluster::jobs_of(self, month)
+    }
+
+    /// What Prometheus has of the pods of a month, on machines of a cloud.
+    ///
+    /// # Errors
+    /// None: it is written to memory.
+    pub fn pods(&self, month: BillingMonth) -> io::Result<File> {
+        let before = self.last_month().months_after(month).unwrap_or(0) as usize;
+        pods::answer(self.seed, (MONTHS - 1).saturating_sub(before), month, self.until)
     }
 
     /// US dollars for a euro on the working days of these months, in the form of the European Central Bank's

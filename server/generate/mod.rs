@@ -19,6 +19,7 @@ pub(crate) mod gcp_billing;
 pub(crate) mod line;
 pub(crate) mod oci_cost;
 pub(crate) mod output;
+pub(crate) mod prometheus;
 pub(crate) mod random;
 pub(crate) mod scatter;
 pub(crate) mod settle;

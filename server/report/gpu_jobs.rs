@@ -232,9 +232,9 @@ impl Answers {
         db: &mut PgConnection,
         question: &Question,
         sequence: i64,
+        nodes: Vec<Node>,
         days: Vec<HeldDay>,
     ) -> Result<Usage, Error> {
-        let nodes = read::nodes(&mut *db, sequence).await?;
         let resources: BTreeSet<String> = nodes.iter().filter_map(|it| it.resource.clone()).collect();
         let mut rows: BTreeMap<String, Vec<Paid>> = BTreeMap::new();
         if !resources.is_empty() {
@@ -283,9 +283,10 @@ impl Answers {
         let spend = self.spend(&mut *db, &with_accelerator.by(Grouping::Accelerator)).await?;
         let sequence = spend.sequence;
         let asked = with_accelerator.beside(&spend).by(Grouping::Month);
-        let days = read::held(&mut *db, sequence, &question.period.days(), None).await?;
+        let nodes = read::nodes(&mut *db, sequence).await?;
+        let days = read::held(&mut *db, sequence, &question.period.days(), &nodes, None).await?;
         let is_known = !days.is_empty() || read::version(&mut *db, sequence).await? > 0;
-        let usage = self.usage(&mut *db, &asked, sequence, days).await?;
+        let usage = self.usage(&mut *db, &asked, sequence, nodes, days).await?;
         let numbers: BTreeSet<i64> = usage.days.iter().map(|it| it.job_no).collect();
         let numbers: Vec<i64> = numbers.into_iter().collect();
         let descriptions = read::descriptions(&mut *db, sequence, &numbers).await?;
@@ -308,7 +309,7 @@ impl Answers {
         let Some(job) = read::descriptions(&mut *db, sequence, &[job_no]).await?.remove(&job_no) else {
             return Ok(None);
         };
-        let own = read::held_by(&mut *db, sequence, job_no).await?;
+        let own = read::days_of(&mut *db, sequence, job_no).await?;
         if !self.may_see(&mut *db, question, sequence, &job, &own).await? {
             return Ok(None);
         }
@@ -325,7 +326,8 @@ impl Answers {
             hours_without_cost: Decimal::ZERO,
             days: Vec::new(),
         };
-        let months: BTreeSet<BillingMonth> = own.iter().map(|it| BillingMonth::of(it.day)).collect();
+        let months: BTreeSet<BillingMonth> = own.iter().map(|(day, _)| BillingMonth::of(*day)).collect();
+        let nodes = read::nodes(&mut *db, sequence).await?;
         let mut whole = Sums::default();
         for month in months {
             let question = Question { period: month.into(), sequence: Some(sequence), ..question.clone() };
@@ -333,14 +335,14 @@ impl Answers {
             let spend = self.spend(&mut *db, &question.by(Grouping::Accelerator)).await?;
             let asked = question.beside(&spend).by(Grouping::Month);
             report.currency = report.currency.or(spend.currency);
-            // Whoever held the same machines, too: they share what was paid.
-            let of_month = || own.iter().filter(|it| month.contains(it.day));
-            let mine: BTreeSet<i64> = of_month().map(|it| it.node_id).collect();
-            let mine: Vec<i64> = mine.into_iter().collect();
-            let days = read::held(&mut *db, sequence, &month.days(), Some(&mine)).await?;
-            let usage = self.usage(&mut *db, &asked, sequence, days).await?;
+            // Whoever held the same machines, too: they share what was paid. And whatever meters saw of them.
+            let mine: BTreeSet<i64> =
+                own.iter().filter(|(day, _)| month.contains(*day)).map(|(_, node)| *node).collect();
+            let machines = read::of_same_machines(&nodes, &mine);
+            let days = read::held(&mut *db, sequence, &month.days(), &nodes, Some(&machines)).await?;
+            days.iter().filter(|it| it.job_no == job_no).for_each(|day| whole.add(day));
+            let usage = self.usage(&mut *db, &asked, sequence, nodes.clone(), days).await?;
             report.days.extend(usage.days_of(month.into(), job_no));
-            of_month().for_each(|day| whole.add(day));
         }
         report.accelerator_hours = hours_of(whole.held);
         report.measured_hours = hours_of(whole.measured);
@@ -360,13 +362,13 @@ impl Answers {
         question: &Question,
         sequence: i64,
         job: &JobDescription,
-        days: &[HeldDay],
+        days: &[(NaiveDate, i64)],
     ) -> Result<bool, Error> {
         if question.viewer == Viewer::Everything {
             return Ok(true);
         }
         let label = job.label();
-        let months: BTreeSet<BillingMonth> = days.iter().map(|it| BillingMonth::of(it.day)).collect();
+        let months: BTreeSet<BillingMonth> = days.iter().map(|(day, _)| BillingMonth::of(*day)).collect();
         for month in months {
             let asked = Question { period: month.into(), sequence: Some(sequence), ..question.clone() };
             if self.job_costs(&mut *db, &asked).await?.jobs.iter().any(|it| it.job == label) {

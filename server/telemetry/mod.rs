@@ -13,6 +13,7 @@ pub mod job;
 mod lines;
 mod local_time;
 mod match_nodes;
+mod measure;
 pub mod metered;
 mod meters;
 mod nvidia_smi;

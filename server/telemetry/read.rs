@@ -1,6 +1,6 @@
 //! What is known of usage, as of a version of the ledger.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use chrono::{DateTime, NaiveDate, Utc};
@@ -8,6 +8,8 @@ use serde::Serialize;
 use sqlx::PgConnection;
 
 use super::job::JobState;
+use super::measure::measured;
+use super::store::NAMED_JOB;
 
 /// A node that held jobs, and which machine of the ledger it is.
 #[derive(Clone, Debug, Serialize)]
@@ -22,6 +24,26 @@ pub struct Node {
     pub resource: Option<String>,
     /// Somebody said so.
     pub is_entered: bool,
+}
+
+impl Node {
+    /// What tells its machine from others: the machine of the ledger, else the first part of its name.
+    pub fn machine(&self) -> String {
+        let name = self.name.split('.').next().unwrap_or_default();
+        self.resource.as_deref().unwrap_or(name).to_lowercase()
+    }
+
+    /// Its source says who held it, and mostly not how busy it was.
+    pub fn is_of_scheduler(&self) -> bool {
+        self.kind == "slurm"
+    }
+}
+
+/// Those that are one machine with one of these nodes, these included.
+pub fn of_same_machines(nodes: &[Node], these: &BTreeSet<i64>) -> Vec<i64> {
+    let machines: BTreeSet<String> =
+        nodes.iter().filter(|node| these.contains(&node.node_id)).map(Node::machine).collect();
+    nodes.iter().filter(|node| machines.contains(&node.machine())).map(|node| node.node_id).collect()
 }
 
 /// What a job held on a node on a day.
@@ -86,7 +108,7 @@ pub async fn version(db: &mut PgConnection, sequence: i64) -> sqlx::Result<i64> 
 }
 
 /// Every node, by source and name. One that nobody matched is the machine whose ResourceId is its name, without regard to case,
-/// or the first part of its name.
+/// or the first part of its name; else the only one whose ResourceId is a path that ends in it, as those of Azure and Google Cloud are.
 pub async fn nodes(db: &mut PgConnection, sequence: i64) -> sqlx::Result<Vec<Node>> {
     sqlx::query_as!(
         Node,
@@ -99,19 +121,24 @@ pub async fn nodes(db: &mut PgConnection, sequence: i64) -> sqlx::Result<Vec<Nod
                left join node_matches m on m.node_id = n.node_id
                    and m.from_sequence <= $1 and (m.until_sequence is null or m.until_sequence > $1)
            ),
+           names as (select full_name as name from named union select short_name from named),
            machines as (
-               select lower(resource_id) as resource, min(resource_id) as resource_id
+               select lower(resource_id) as resource, min(resource_id) as resource_id, 1 as place
                from charge_keys
-               where accelerator is not null
-                 and lower(resource_id) = any(
-                     array(select full_name from named union select short_name from named)
-                 )
+               where accelerator is not null and lower(resource_id) = any(array(select name from names))
                group by 1
+               union all
+               select lower(regexp_replace(resource_id, '^.*/', '')), min(resource_id), 2
+               from charge_keys
+               where accelerator is not null and resource_id like '%/%'
+                 and lower(regexp_replace(resource_id, '^.*/', '')) = any(array(select name from names))
+               group by 1
+               having count(distinct lower(resource_id)) = 1
            )
            select node_id as "node_id!", source_id as "source_id!", source as "source!", kind as "kind!", name as "name!",
                coalesce(
-                   (select resource_id from machines where resource = full_name and full_name <> ''),
-                   (select resource_id from machines where resource = short_name and short_name <> '')
+                   (select resource_id from machines where resource = full_name and full_name <> '' order by place limit 1),
+                   (select resource_id from machines where resource = short_name and short_name <> '' order by place limit 1)
                ) as "resource?",
                named.resource_id is not null as "is_entered!"
            from named
@@ -122,8 +149,38 @@ pub async fn nodes(db: &mut PgConnection, sequence: i64) -> sqlx::Result<Vec<Nod
     .await
 }
 
-/// What was held on some days: on all nodes, or on these.
+/// What was held on some days, and how busy that was: on all nodes, or on these, of which there are all of a machine.
 pub async fn held(
+    db: &mut PgConnection,
+    sequence: i64,
+    days: &Range<NaiveDate>,
+    nodes: &[Node],
+    only: Option<&[i64]>,
+) -> sqlx::Result<Vec<HeldDay>> {
+    let days = stored(&mut *db, sequence, days, only).await?;
+    let jobs: BTreeSet<i64> = days.iter().map(|it| it.job_no).collect();
+    let named = named_jobs(db, &jobs.into_iter().collect::<Vec<_>>()).await?;
+    Ok(measured(days, nodes, &named))
+}
+
+/// Of jobs that a meter names by their number those of a scheduler that they can be.
+async fn named_jobs(db: &mut PgConnection, jobs: &[i64]) -> sqlx::Result<BTreeMap<i64, Vec<i64>>> {
+    let rows = sqlx::query!(
+        r#"select named.job_no, array_agg(j.job_no) filter (where j.job_no is not null) as "candidates?"
+           from jobs_seen named
+           left join (jobs_seen j join usage_sources s on s.source_id = j.source_id and s.kind = 'slurm')
+               on split_part(j.key, '@', 1) = substr(named.key, length($2) + 1)
+           where named.job_no = any($1) and starts_with(named.key, $2)
+           group by 1"#,
+        jobs,
+        NAMED_JOB,
+    )
+    .fetch_all(db)
+    .await?;
+    Ok(rows.into_iter().map(|row| (row.job_no, row.candidates.unwrap_or_default())).collect())
+}
+
+async fn stored(
     db: &mut PgConnection,
     sequence: i64,
     days: &Range<NaiveDate>,
@@ -196,11 +253,14 @@ pub async fn coverage(
     Ok(coverage)
 }
 
-/// The days of one job.
-pub async fn held_by(db: &mut PgConnection, sequence: i64, job_no: i64) -> sqlx::Result<Vec<HeldDay>> {
-    sqlx::query_as!(
-        HeldDay,
-        "select day, node_id, job_no, held, measured, busy
+/// On which days a job held which nodes.
+pub async fn days_of(
+    db: &mut PgConnection,
+    sequence: i64,
+    job_no: i64,
+) -> sqlx::Result<Vec<(NaiveDate, i64)>> {
+    let rows = sqlx::query!(
+        "select day, node_id
          from usage_days
          where job_no = $1 and from_sequence <= $2 and (until_sequence is null or until_sequence > $2)
          order by day, node_id",
@@ -208,7 +268,8 @@ pub async fn held_by(db: &mut PgConnection, sequence: i64, job_no: i64) -> sqlx:
         sequence,
     )
     .fetch_all(db)
-    .await
+    .await?;
+    Ok(rows.into_iter().map(|row| (row.day, row.node_id)).collect())
 }
 
 /// A source, and where its clocks stand.

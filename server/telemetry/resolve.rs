@@ -2,8 +2,9 @@
 //!
 //! Of a device and an hour one import counts: that which saw it longest, of several the last. A slice is its dominant share of its
 //! accelerator; where those of one amount to more than all of it, they are cut down in proportion. What nobody held is written
-//! down as such, under the job 0, where the import says who holds devices at all: what only measures does not know who did. An
-//! hour in which no meter saw a device is not known, and what a job of Slurm held is for Slurm to say.
+//! down as such, under the job 0, where the import says who holds devices at all; else under the job -1, since what only measures
+//! does not know who did. An hour in which no meter saw a device is not known. What a job of Slurm held is for Slurm to say: what a
+//! meter saw of it says how busy it was ([`measured`](super::measure::measured)).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,8 +19,8 @@ use crate::economics::slices::dominant_share;
 
 /// The job of what nobody held.
 pub const NOBODY: i64 = 0;
-/// In what meters say, the job of what a job of Slurm held: which one that is, Slurm's own accounting describes.
-pub const SLURM_JOB: i64 = -1;
+/// The job of what a meter saw that does not know who held it: how busy it was says how busy jobs of the same machine were.
+pub const SEEN: i64 = -1;
 /// Days of nodes that are looked at together.
 const BATCH: usize = 500;
 
@@ -53,24 +54,24 @@ pub async fn republish(db: &mut PgConnection, import_id: i64, sequence: i64) -> 
              from meter_days m
              join unnest($1::bigint[], $2::date[]) as wanted (node_id, day) using (node_id, day)
              join usage_imports i using (import_id)
-             where i.status = 'active' and m.job_no <> $3
+             where i.status = 'active'
              order by m.node_id, m.day",
             &nodes,
             &of_days,
-            SLURM_JOB,
         )
         .fetch_all(&mut *db)
         .await?;
         let imports: BTreeSet<i64> = rows.iter().map(|row| row.import_id).collect();
         let naming = imports_that_name_holders(&mut *db, &imports.into_iter().collect::<Vec<_>>()).await?;
         let mut seen: BTreeMap<(i64, NaiveDate), Vec<Seen>> = BTreeMap::new();
-        for row in rows.into_iter().filter(|row| row.job_no != NOBODY || naming.contains(&row.import_id)) {
+        for row in rows {
+            let is_named = row.job_no != NOBODY || naming.contains(&row.import_id);
             seen.entry((row.node_id, row.day)).or_default().push(Seen {
                 import_id: row.import_id,
                 share: share_of(&row.model, &row.profile),
                 device: format!("{}/{}", row.device, row.slice),
                 accelerator: row.device,
-                job_no: row.job_no,
+                job_no: if is_named { row.job_no } else { SEEN },
                 present: row.present,
                 measured: row.measured,
                 busy: row.busy,

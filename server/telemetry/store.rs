@@ -10,7 +10,7 @@ use super::hours::{ByHour, HOURS, NodeDay};
 use super::import::without_nul;
 use super::job::{Job, JobState};
 use super::metered::{Activity, Metered, MeteredDay};
-use super::resolve::{NOBODY, SLURM_JOB};
+use super::resolve::NOBODY;
 use crate::audit::Act;
 
 /// What a source is called whose exports do not name it.
@@ -157,10 +157,9 @@ impl Names {
         let mut rows: BTreeMap<Place, Metered> = BTreeMap::new();
         for (it, source) in metered.iter().zip(&sources) {
             let Some(node) = self.nodes.get(&(*source, without_nul(&it.device.node))) else { continue };
-            let job = match (&it.holder, key_of(it)) {
-                (None, _) => NOBODY,
-                (Some(_), None) => SLURM_JOB,
-                (Some(_), Some(key)) => match holders.get(&(*source, key)) {
+            let job = match key_of(it) {
+                None => NOBODY,
+                Some(key) => match holders.get(&(*source, key)) {
                     Some(number) => *number,
                     None => continue,
                 },
@@ -246,13 +245,21 @@ impl Names {
     }
 }
 
+/// Before the number by which a meter names a job of a scheduler, which describes it.
+pub const NAMED_JOB: &str = "hpc_job:";
+
 /// Node, device with its slice, and job.
 type Place = (i64, (String, String), i64);
 
-/// What tells who held a device from others of the source. A job of Slurm is described by Slurm; here it is nobody's pod.
+/// What tells who held a device from others of the source. No namespace has a colon: a job of a scheduler is none of its pods.
 fn key_of(metered: &Metered) -> Option<String> {
-    let holder = metered.holder.as_ref().filter(|it| !it.is_slurm_job)?;
-    Some(without_nul(&format!("{}/{}", holder.namespace, holder.name)))
+    let holder = metered.holder.as_ref()?;
+    let key = if holder.is_slurm_job {
+        format!("{NAMED_JOB}{}", holder.name)
+    } else {
+        format!("{}/{}", holder.namespace, holder.name)
+    };
+    Some(without_nul(&key))
 }
 
 async fn number_holders(
@@ -277,7 +284,8 @@ async fn describe_holders(
     holders: &HashMap<(i64, String), i64>,
 ) -> sqlx::Result<()> {
     let mut described: BTreeMap<i64, (&Metered, i64, i64, BTreeSet<&str>)> = BTreeMap::new();
-    for (it, source) in metered.iter().zip(sources) {
+    let is_pod = |it: &Metered| it.holder.as_ref().is_some_and(|holder| !holder.is_slurm_job);
+    for (it, source) in metered.iter().zip(sources).filter(|(it, _)| is_pod(it)) {
         let number = key_of(it).and_then(|key| holders.get(&(*source, key)).copied());
         let (Some(number), Some((first, last))) = (number, it.seen()) else { continue };
         let known = described.entry(number).or_insert_with(|| (it, first, last, BTreeSet::new()));

@@ -142,3 +142,69 @@ async fn a_file_that_is_no_usage_is_told_with_its_rows(db: PgPool) {
     let jobs = finance.get("/jobs/2026-10").await;
     assert!(jobs.body.contains("No usage was imported yet"));
 }
+
+/// What a meter saw of node-s1 in the hour of its bill: four GPUs at half, and four that worked in its second half.
+fn metered(labels: [&str; 3]) -> String {
+    let mut series = Vec::new();
+    for gpu in 0..8 {
+        let (first, second) = if gpu < 4 { (labels[0], labels[0]) } else { (labels[1], labels[2]) };
+        let value = |minute: i64| if gpu < 4 { 50 } else { 100 * (minute / 30) };
+        // What has the same labels is one series.
+        let all = if first == second { vec![(first, 0..60)] } else { vec![(first, 0..30), (second, 30..60)] };
+        for (label, minutes) in all {
+            // 2026-10-05T10:00:00Z.
+            let points: Vec<String> = minutes
+                .map(|minute| format!("[{},\"{}\"]", 1_791_194_400 + minute * 60, value(minute)))
+                .collect();
+            series.push(format!(
+                "{{\"metric\":{{\"__name__\":\"DCGM_FI_DEV_GPU_UTIL\",\"Hostname\":\"node-s1.example.org\",\"UUID\":\"GPU-{gpu}\"{label}}},\"values\":[{}]}}",
+                points.join(",")
+            ));
+        }
+    }
+    format!(
+        "{{\"status\":\"success\",\"data\":{{\"resultType\":\"matrix\",\"result\":[{}]}}}}",
+        series.join(",")
+    )
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_meter_says_how_busy_the_jobs_of_a_scheduler_were(db: PgPool) {
+    let mut finance = with_usage(db).await;
+    let hours = |it: &Value, id: &str| {
+        let of = |name: &str| decimal(&job(it, id)[name]).normalize().to_string();
+        (of("measured_hours"), of("used_hours"))
+    };
+    let text = |pair: (&str, &str)| (pair.0.to_owned(), pair.1.to_owned());
+
+    // One that does not know of jobs: what was at work, the jobs of that hour had at work, by what each held.
+    finance.upload(&[("dcgm.json", metered([""; 3]).as_bytes())]).await;
+    finance.run_jobs().await;
+    let shared = finance.json("/jobs/2026-10.json").await;
+    assert_balanced(&shared);
+    assert_eq!(hours(&shared, "7"), text(("4", "2.666667")));
+    assert_eq!(hours(&shared, "8"), text(("2", "1.333333")));
+    assert_eq!(decimal(&shared["cost"]["used"]), "40.4".parse().unwrap());
+    assert_eq!(decimal(&shared["cost"]["unmeasured"]), Decimal::ZERO);
+    let spend = finance.json("/spend/2026-10.json?by=use").await;
+    let used = spend["groups"].as_array().unwrap().iter().find(|it| it["key"] == "Used").unwrap();
+    assert_eq!(decimal(&used["cost"]["amount"]), "40.4".parse().unwrap(), "{spend}");
+
+    // One that does: what it saw of a job is that job's.
+    finance.submit("/usage/imports/2", "/usage/imports/2/undo", &[]).await;
+    assert_eq!(job(&finance.json("/jobs/2026-10.json").await, "7")["utilization"], Value::Null);
+    let labels = [",\"hpc_job\":\"7\"", "", ",\"hpc_job\":\"8\""];
+    finance.upload(&[("dcgm.json", metered(labels).as_bytes())]).await;
+    finance.run_jobs().await;
+    let named = finance.json("/jobs/2026-10.json").await;
+    assert_balanced(&named);
+    assert_eq!(hours(&named, "7"), text(("4", "2")));
+    assert_eq!(hours(&named, "8"), text(("2", "2")));
+    assert_eq!(named["jobs"].as_array().unwrap().len(), 4, "a meter's names are no jobs of their own");
+    let number = job(&named, "7")["job_no"].as_i64().unwrap();
+    let one = finance.json(&format!("/jobs/job/{number}.json")).await;
+    assert_eq!(
+        (decimal(&one["measured_hours"]), decimal(&one["used_hours"])),
+        (Decimal::from(4), Decimal::from(2))
+    );
+}

@@ -43,7 +43,7 @@ pub async fn compute(db: &mut PgConnection, due: &Due, path: &Path) -> sqlx::Res
         let rows = rows_of(&mut *db, due, machines).await?;
         let of_these = || machines.iter().filter_map(|it| nodes.get(it.as_str())).flatten().copied();
         let ids: Vec<i64> = of_these().map(|it| it.node_id).collect();
-        let days = read::held(&mut *db, sequence, &bill.month.days(), Some(&ids)).await?;
+        let days = read::held(&mut *db, sequence, &bill.month.days(), &due.nodes, Some(&ids)).await?;
         let usage = by_machine(&days, of_these(), &coverage, bill.month.first_day(), false);
         let jobs: BTreeSet<i64> = days.iter().map(|it| it.job_no).collect();
         let jobs: Vec<i64> = jobs.into_iter().collect();

@@ -18,7 +18,7 @@ use crate::telemetry::read::{self, Node};
 /// After what the machine failed at.
 const RETRY: TimeDelta = TimeDelta::minutes(5);
 /// Part of what a division is computed from: the way it is.
-const COMPUTED_AS: u32 = 1;
+const COMPUTED_AS: u32 = 2;
 
 /// A bill that is in the ledger, or was.
 #[derive(Clone, Debug)]
