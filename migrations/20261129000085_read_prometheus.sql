@@ -36,7 +36,9 @@ do $$ begin
         alter table usage_imports
             alter column sha256 drop not null,
             add column server_id bigint references prometheus_servers,
-            add column day date
+            add column day date,
+            -- The last version with which a server said something else of it.
+            add column grown_sequence bigint
     $sql$;
 end $$;
 do $$ begin

@@ -9,6 +9,7 @@ use super::job::FULLY_USED;
 
 /// A sample says nothing of the time that is longer past than this: so long does Prometheus look back, too.
 pub const LONGEST_GAP_MS: i64 = 300_000;
+const HOUR_MS: i32 = 3_600_000;
 /// What a single sample stands for, of which nobody knows when the next one would have come.
 pub const ALONE_MS: i64 = 60_000;
 
@@ -73,6 +74,8 @@ impl Default for MeteredDay {
 pub struct Metered {
     pub device: Device,
     pub holder: Option<Holder>,
+    /// Which metric it is, of a meter that has several and says each apart. Empty: all that it measures.
+    pub metric: &'static str,
     pub days: BTreeMap<NaiveDate, MeteredDay>,
 }
 
@@ -125,21 +128,37 @@ impl Metered {
         }
     }
 
-    /// Nothing from a whole hour on, in milliseconds since 1970.
-    pub fn forget_from(&mut self, end: i64) {
-        self.days.retain(|day, of_day| {
-            let hours = (end - midnight(*day)).div_euclid(3_600_000).clamp(0, HOURS as i64);
-            let hours = usize::try_from(hours).unwrap_or_default();
-            of_day.present[hours..].fill(0);
-            for (measured, active) in &mut of_day.activity {
-                measured[hours..].fill(0);
-                active[hours..].fill(0);
+    /// With what another series of the same metric says of the same device and holder, as of an exporter that was started again: what
+    /// they say of an hour adds up to no more than it. Where it would, both measured the same.
+    pub fn join(&mut self, other: Self) {
+        for (day, of_other) in other.days {
+            let of_day = self.days.entry(day).or_default();
+            let add = |mine: &mut i32, others: i32| *mine = mine.saturating_add(others).min(HOUR_MS);
+            let most = HOUR_MS + LONGEST_GAP_MS as i32;
+            let are_the_same = of_day.present.iter().zip(&of_other.present).any(|(a, b)| a + b > most);
+            for (mine, others) in of_day.present.iter_mut().zip(&of_other.present) {
+                add(mine, *others);
             }
-            hours > 0
-        });
+            for (mine, others) in of_day.activity.iter_mut().zip(&of_other.activity) {
+                for hour in 0..HOURS {
+                    let (measured, active) =
+                        (mine.0[hour] + others.0[hour], i64::from(mine.1[hour]) + i64::from(others.1[hour]));
+                    add(&mut mine.0[hour], others.0[hour]);
+                    let active = active * i64::from(mine.0[hour]) / i64::from(measured.max(1));
+                    mine.1[hour] = i32::try_from(active).unwrap_or(mine.0[hour]);
+                }
+            }
+            if !are_the_same {
+                of_day.memory = (of_day.memory.0 + of_other.memory.0, of_day.memory.1 + of_other.memory.1);
+                of_day.energy += of_other.energy;
+            } else if of_other.memory.1 > of_day.memory.1 {
+                of_day.memory = of_other.memory;
+            }
+            of_day.energy = of_day.energy.max(of_other.energy);
+        }
     }
 
-    /// With what another series says of the same device and holder: it was there as long as the one that saw it longest says.
+    /// With what another metric says of the same device and holder: it was there as long as the one that saw it longest says.
     pub fn merge(&mut self, other: Self) {
         for (day, of_other) in other.days {
             let of_day = self.days.entry(day).or_default();
@@ -246,6 +265,29 @@ mod tests {
         let days: Vec<_> = metered.days.values().collect();
         assert_eq!((days[0].present[23], days[1].present[0]), (1_800_000, 1_800_000));
         assert_eq!(days[1].busy(0), (1_800_000, 450_000));
+    }
+
+    #[test]
+    fn series_of_one_metric_add_up_unless_they_are_the_same() {
+        let of = |from: i64, until: i64, part: u32| {
+            let mut metered = Metered::default();
+            metered.span(from, until, Some((Activity::Utilization, part)));
+            metered.memory(from, until, 100);
+            metered.energy(from, until, 60);
+            metered
+        };
+        let (half, hour) = (1_800_000, 3_600_000);
+        let joined = |mut one: Metered, other: Metered| {
+            one.join(other);
+            let day = one.days.remove(&day_of(0).unwrap()).unwrap();
+            (day.present[0], day.busy(0), day.memory.1, day.energy)
+        };
+        // Until and after a restart.
+        let found = joined(of(0, half, 4000), of(half, hour, 8000));
+        assert_eq!(found, (3_600_000, (3_600_000, 2_160_000), 3600, 120));
+        // By two servers.
+        let found = joined(of(0, hour, 4000), of(0, hour, 4000));
+        assert_eq!(found, (3_600_000, (3_600_000, 1_440_000), 3600, 60));
     }
 
     #[test]

@@ -14,7 +14,8 @@ use crate::ledger;
 /// Brings up to date what the jobs of an import held, as from a version on: those that no import describes any more held
 /// nothing.
 pub async fn republish(db: &mut PgConnection, import_id: i64, sequence: i64) -> sqlx::Result<()> {
-    resolve::republish(&mut *db, import_id, sequence).await?;
+    let days = resolve::days_of(&mut *db, import_id).await?;
+    resolve::republish(&mut *db, days, sequence).await?;
     let mut after = 0;
     loop {
         let jobs = sqlx::query_scalar!(

@@ -38,17 +38,22 @@ struct Seen {
     busy: Vec<i32>,
 }
 
-/// Brings up to date the days of nodes that an import says something of, as from a version on.
-pub async fn republish(db: &mut PgConnection, import_id: i64, sequence: i64) -> sqlx::Result<()> {
-    let days = sqlx::query!(
-        "select distinct node_id, day from meter_days where import_id = $1 order by node_id, day",
-        import_id,
-    )
-    .fetch_all(&mut *db)
-    .await?;
+/// A day of a node.
+pub type NodeAndDay = (i64, NaiveDate);
+
+/// The days of nodes that an import of a meter says something of.
+pub async fn days_of(db: &mut PgConnection, import_id: i64) -> sqlx::Result<BTreeSet<NodeAndDay>> {
+    let days = sqlx::query!("select distinct node_id, day from meter_days where import_id = $1", import_id)
+        .fetch_all(db)
+        .await?;
+    Ok(days.into_iter().map(|it| (it.node_id, it.day)).collect())
+}
+
+/// Brings up to date what meters say of these days, as from a version on.
+pub async fn republish(db: &mut PgConnection, days: BTreeSet<NodeAndDay>, sequence: i64) -> sqlx::Result<()> {
+    let days: Vec<NodeAndDay> = days.into_iter().collect();
     for batch in days.chunks(BATCH) {
-        let nodes: Vec<i64> = batch.iter().map(|it| it.node_id).collect();
-        let of_days: Vec<NaiveDate> = batch.iter().map(|it| it.day).collect();
+        let (nodes, of_days): (Vec<i64>, Vec<NaiveDate>) = batch.iter().copied().unzip();
         let rows = sqlx::query!(
             "select m.node_id, m.day, m.import_id, m.device, m.slice, m.profile, m.model, m.job_no, m.present, m.measured, m.busy
              from meter_days m

@@ -185,7 +185,8 @@ fn answer(mut stream: TcpStream, behind: &str, manner: &Manner) {
             b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".to_vec()
         }
         Manner::Honest | Manner::BreakingOff | Manner::Guarded(_) => {
-            let mut upstream = TcpStream::connect(behind).unwrap();
+            // Where it is down, this breaks off, too.
+            let Ok(mut upstream) = TcpStream::connect(behind) else { return };
             let asked = asked.replacen("\r\n", "\r\nConnection: close\r\n", 1);
             upstream.write_all(asked.as_bytes()).unwrap();
             let mut said = Vec::new();

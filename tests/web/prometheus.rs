@@ -10,14 +10,14 @@ use crate::support::prometheus::{Manner, Prometheus, Proxy, Samples};
 use crate::support::{TestApp, html};
 
 /// The hour of the bill of node-s1: half of its GPUs were held by a pod.
-fn samples() -> Samples {
+fn samples(percent: &str) -> Samples {
     let mut samples = Samples::default();
     for gpu in 0..8 {
         let pod = if gpu < 4 { "train-0" } else { "" };
         let labels = format!(
             "gpu=\"{gpu}\",UUID=\"GPU-{gpu}\",modelName=\"NVIDIA H100 80GB HBM3\",Hostname=\"node-s1\",namespace=\"llm\",pod=\"{pod}\""
         );
-        samples.add("DCGM_FI_DEV_GPU_UTIL", &labels, ("2026-10-05T10:00", "2026-10-05T11:00"), "75");
+        samples.add("DCGM_FI_DEV_GPU_UTIL", &labels, ("2026-10-05T10:00", "2026-10-05T11:00"), percent);
     }
     samples
 }
@@ -32,7 +32,7 @@ fn fields(address: &str) -> [(&str, &str); 5] {
 async fn a_prometheus_is_read_beside_a_bill_and_told_when_it_is_down(db: PgPool) {
     let mut admin = TestApp::new(db).signed_in(Role::Admin).await;
     admin.import("bill.csv", bill()).await;
-    let mut behind = Prometheus::start(&samples());
+    let mut behind = Prometheus::start(&samples("75"));
     let proxy = Proxy::before(&behind, Manner::Guarded(TOKEN));
 
     // What is wrong is said at its field, and nothing is added.
@@ -96,6 +96,8 @@ async fn a_prometheus_is_read_beside_a_bill_and_told_when_it_is_down(db: PgPool)
     let overview = admin.get("/overview").await;
     assert!(overview.body.contains("Prometheus east: Not read since"), "{}", overview.body);
     assert!(admin.get("/usage").await.body.contains("Not read"));
+    let page = admin.get("/usage/prometheus/1").await;
+    assert!(!page.body.contains("are being read now"), "{}", page.body);
     behind.start_again();
     proxy.becomes(Manner::Guarded(TOKEN));
     // Saving has it asked again at once. Without a token the one that is saved stays.
@@ -105,6 +107,19 @@ async fn a_prometheus_is_read_beside_a_bill_and_told_when_it_is_down(db: PgPool)
     assert!(!admin.get("/overview").await.body.contains("Not read"));
     admin.run_jobs().await;
     assert_eq!(admin.json("/jobs/2026-10.json").await["cost"], jobs["cost"], "read twice, counted once");
+
+    // One that says otherwise of the same series: what follows from it is computed again.
+    let other = Prometheus::start(&samples("25"));
+    let (address, page) = (other.url(), "/usage/prometheus/1");
+    let moved = [("name", "East"), ("address", address.as_str()), ("token", TOKEN), ("matchers", "")];
+    admin.submit(page, page, &moved).await;
+    admin.submit(page, "/usage/prometheus/1/read-again", &[("from", "2026-10-05")]).await;
+    admin.read_prometheus().await;
+    admin.run_jobs().await;
+    let spend = admin.json("/spend/2026-10.json?by=use").await;
+    let used = spend["groups"].as_array().unwrap().iter().find(|it| it["key"] == "Used").unwrap();
+    assert_eq!(amount(&used["cost"]), "10.1".parse().unwrap(), "{spend}");
+    let jobs = admin.json("/jobs/2026-10.json").await;
 
     // A token that is saved goes to no other address.
     let elsewhere = [("name", "East"), ("address", "http://127.0.0.1:1/"), ("matchers", "")];

@@ -57,9 +57,10 @@ pub async fn due(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<Vec<
     if is_compared(&mut *db, versions, now).await? {
         return Ok(Vec::new());
     }
-    let due = find(&mut *db, versions, now).await?;
-    // Of a month that is being read, bills are looked at again.
-    if due.is_empty() && prometheus::is_catching_up(&mut *db, now).await?.is_empty() {
+    let unfinished = prometheus::unfinished_months(&mut *db, now).await?;
+    let due = find(&mut *db, versions, &unfinished, now).await?;
+    // Bills of a month that is being read are looked at again.
+    if due.is_empty() && unfinished.is_empty() {
         note_compared(db, versions).await?;
     }
     Ok(due)
@@ -75,6 +76,7 @@ async fn versions(db: &mut PgConnection) -> sqlx::Result<(i64, i64)> {
 async fn find(
     db: &mut PgConnection,
     (sequence, catalog): (i64, i64),
+    unfinished: &[BillingMonth],
     now: DateTime<Utc>,
 ) -> sqlx::Result<Vec<Due>> {
     let computed = computed(&mut *db).await?;
@@ -82,7 +84,6 @@ async fn find(
         return Ok(Vec::new());
     }
     let nodes = read::nodes(&mut *db, sequence).await?;
-    let unfinished = prometheus::is_catching_up(&mut *db, now).await?;
     let mut due = Vec::new();
     for bill in bills(&mut *db).await?.into_iter().filter(|it| !unfinished.contains(&it.month)) {
         let imports = imports_of(&mut *db, bill.month).await?;
@@ -133,11 +134,12 @@ async fn bills(db: &mut PgConnection) -> sqlx::Result<Vec<UsedBill>> {
     Ok(bills.collect())
 }
 
-/// The active imports of usage that may say something of a month, and how much each says: one that is read from a server grows.
+/// The active imports of usage that may say something of a month, and since which version each says what it says: what is read from a
+/// server grows.
 async fn imports_of(db: &mut PgConnection, month: BillingMonth) -> sqlx::Result<Vec<(i64, i64)>> {
     let days = month.days();
     let imports = sqlx::query!(
-        "select import_id, rows_read
+        "select import_id, coalesce(grown_sequence, from_sequence, 0) as \"since!\"
          from usage_imports
          where status = 'active' and first_at < $2::date::timestamp at time zone 'UTC'
            and last_at >= $1::date::timestamp at time zone 'UTC'
@@ -147,7 +149,7 @@ async fn imports_of(db: &mut PgConnection, month: BillingMonth) -> sqlx::Result<
     )
     .fetch_all(db)
     .await?;
-    Ok(imports.into_iter().map(|it| (it.import_id, it.rows_read)).collect())
+    Ok(imports.into_iter().map(|it| (it.import_id, it.since)).collect())
 }
 
 /// The nodes that are machines of a bill.

@@ -62,15 +62,15 @@ pub fn checked_address(text: &str) -> Result<String, &'static str> {
 /// # Errors
 /// What to enter.
 pub fn checked_matchers(text: &str) -> Result<String, &'static str> {
-    static ONE: LazyLock<Regex> = LazyLock::new(|| {
+    #[expect(clippy::unwrap_used, reason = "the pattern is constant and tested")]
+    static MATCHERS: LazyLock<Regex> = LazyLock::new(|| {
         let one = r#"[A-Za-z_][A-Za-z0-9_]*\s*(?:=~|!~|!=|=)\s*"(?:[^"\\]|\\.)*""#;
-        Regex::new(&format!(r"^(?:{one})(?:\s*,\s*{one})*$"))
-            .unwrap_or_else(|error| panic!("a regular expression of ours: {error}"))
+        Regex::new(&format!(r"^(?:{one})(?:\s*,\s*{one})*$")).unwrap()
     });
     let text = text.trim();
     let inner = text.strip_prefix('{').and_then(|it| it.strip_suffix('}')).unwrap_or(text);
     let inner = inner.trim().trim_end_matches(',').trim_end();
-    if inner.is_empty() || ONE.is_match(inner) {
+    if inner.is_empty() || MATCHERS.is_match(inner) {
         return Ok(inner.to_owned());
     }
     Err("Enter label matchers such as cluster=\"east\", or nothing.")

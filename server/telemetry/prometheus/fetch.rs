@@ -1,11 +1,12 @@
 //! Reads some hours of a server: all of what it says of them is written down with how far it was read, or nothing is.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::BufReader;
 use std::ops::Range;
 use std::path::Path;
 
-use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
+use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 use serde_json::json;
 use sqlx::{Connection as _, PgConnection};
@@ -23,8 +24,8 @@ use crate::telemetry::hours::hours_of;
 use crate::telemetry::import::LOCK;
 use crate::telemetry::metered::Metered;
 use crate::telemetry::meters::Meters;
-use crate::telemetry::publish::republish;
 use crate::telemetry::reading::Item;
+use crate::telemetry::resolve;
 use crate::telemetry::store::Names;
 
 /// After a server could not be read.
@@ -175,23 +176,35 @@ async fn write(
     if said.metered.is_empty() && said.rejected == 0 && known.is_none() {
         return tx.commit().await;
     }
-    let act = Actor::server();
-    let act = act.at(now);
-    let sequence = ledger::begin_version(&mut tx).await?;
+    let by = Actor::server();
+    let act = by.at(now);
     let import_id = match known {
         Some(import_id) => import_id,
-        None => begin_import(&mut tx, server, day, sequence, now).await?,
+        None => begin_import(&mut tx, server, day, now).await?,
     };
-    // What is said of a whole day anew takes the place of what was said of it.
-    let begins_anew = hours.start.time() == chrono::NaiveTime::MIN && known.is_some();
-    if begins_anew {
-        forget(&mut tx, import_id, sequence).await?;
+    let mut days = BTreeSet::new();
+    if hours.start.time() == NaiveTime::MIN {
+        // What is said of a whole day anew takes the place of what was said of it, maybe of other nodes.
+        days = resolve::days_of(&mut tx, import_id).await?;
+        forget(&mut tx, import_id).await?;
     }
     let mut names = Names::of_further_hours(Format::Prometheus.kind(), &server.name, Tz::UTC);
     names.write_metered(&mut tx, import_id, &said.metered, act).await?;
+    days.extend(resolve::days_of(&mut tx, import_id).await?);
     add_counts(&mut tx, import_id, hours, &said).await?;
-    republish(&mut tx, import_id, sequence).await?;
-    ledger::end_version(&mut tx, sequence, None, "usage", act.by.name.as_str(), now).await?;
+    // Publishing waits from here on: all that takes long is done but this.
+    let sequence = ledger::begin_version(&mut tx).await?;
+    sqlx::query!(
+        "update usage_imports
+         set from_sequence = coalesce(from_sequence, $2), grown_sequence = $2
+         where import_id = $1",
+        import_id,
+        sequence,
+    )
+    .execute(&mut *tx)
+    .await?;
+    resolve::republish(&mut tx, days, sequence).await?;
+    ledger::end_version(&mut tx, sequence, None, "usage", &act.by.name, now).await?;
     if known.is_none() {
         let details = json!({ "server": server.name, "day": day });
         audit::record(&mut tx, act, Verb::UsageImported, &Object::Usage(import_id), details).await?;
@@ -213,21 +226,19 @@ async fn begin_import(
     db: &mut PgConnection,
     server: &Server,
     day: NaiveDate,
-    sequence: i64,
     now: DateTime<Utc>,
 ) -> sqlx::Result<i64> {
     sqlx::query_scalar!(
         "insert into usage_imports (
-             batch_id, format, file_name, status, imported_at, imported_by, from_sequence, server_id, day
+             batch_id, format, file_name, status, imported_at, imported_by, server_id, day
          )
-         values ($1, $2, $3, 'active', $4, $5, $6, $7, $8)
+         values ($1, $2, $3, 'active', $4, $5, $6, $7)
          returning import_id",
         Uuid::new_v4(),
         Format::Prometheus.as_str(),
         format!("{}, {day}", server.name),
         now,
         Actor::server().name,
-        sequence,
         server.server_id,
         day,
     )
@@ -235,18 +246,14 @@ async fn begin_import(
     .await
 }
 
-/// Takes back what an import says so far: what it says next may be of other nodes.
-async fn forget(db: &mut PgConnection, import_id: i64, sequence: i64) -> sqlx::Result<()> {
-    sqlx::query!("update usage_imports set status = 'loading' where import_id = $1", import_id)
-        .execute(&mut *db)
-        .await?;
-    republish(&mut *db, import_id, sequence).await?;
+/// Takes back what an import says so far.
+async fn forget(db: &mut PgConnection, import_id: i64) -> sqlx::Result<()> {
     sqlx::query!("delete from meter_days where import_id = $1", import_id).execute(&mut *db).await?;
     sqlx::query!("delete from job_descriptions where import_id = $1", import_id).execute(&mut *db).await?;
     sqlx::query!(
         "update usage_imports
-         set status = 'active', rows_read = 0, samples = 0, rejected = 0, skipped = 0, accelerator_hours = 0, first_at = null,
-             last_at = null, message = null
+         set rows_read = 0, samples = 0, rejected = 0, skipped = 0, accelerator_hours = 0, first_at = null, last_at = null,
+             message = null
          where import_id = $1",
         import_id,
     )

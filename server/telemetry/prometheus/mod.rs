@@ -14,6 +14,6 @@ pub use ask::{Endpoint, checked_address, checked_matchers};
 pub use fetch::{Fetched, fetch};
 pub use series::read;
 pub use servers::{
-    Entered, Server, ServerDay, Trouble, add, change, days, is_catching_up, read_again, remove, server,
-    servers,
+    Entered, Server, ServerDay, Trouble, add, change, days, read_again, remove, server, servers,
+    unfinished_months,
 };

@@ -165,7 +165,9 @@ fn metered(series: &Series, hours: Option<&Range<i64>>) -> Result<Option<Metered
             is_slurm_job: false,
         })
     };
-    let mut metered = Metered { device, holder, ..Metered::default() };
+    let family = METRICS.iter().find(|names| names.split('|').any(|it| it == name));
+    let mut metered =
+        Metered { device, holder, metric: family.copied().unwrap_or_default(), ..Metered::default() };
     let mut points = Vec::with_capacity(series.values.len() + 1);
     for (at, value) in series.values.iter().chain(&series.value) {
         points.push((milliseconds(at)?, number(value)));
@@ -179,10 +181,7 @@ fn metered(series: &Series, hours: Option<&Range<i64>>) -> Result<Option<Metered
         // The point at the end says what the last interval of a counter amounts to.
         points.retain(|point| (hours.start..=hours.end).contains(&point.0));
     }
-    add(&mut metered, metric, &points);
-    if let Some(hours) = hours {
-        metered.forget_from(hours.end);
-    }
+    add(&mut metered, metric, &points, hours.map(|hours| hours.end));
     Ok(Some(metered))
 }
 
@@ -206,7 +205,8 @@ fn number(value: &str) -> Option<f64> {
     (number.is_finite() && (0.0..9.2e18).contains(&number)).then_some(number)
 }
 
-fn add(metered: &mut Metered, metric: Metric, points: &[(i64, Option<f64>)]) {
+/// `end`: from when on points say nothing but what came before.
+fn add(metered: &mut Metered, metric: Metric, points: &[(i64, Option<f64>)], end: Option<i64>) {
     let times: Vec<i64> = points.iter().map(|point| point.0).collect();
     let ends = until(&times);
     let largest = points.iter().filter_map(|point| point.1).fold(0.0, f64::max);
@@ -215,7 +215,10 @@ fn add(metered: &mut Metered, metric: Metric, points: &[(i64, Option<f64>)]) {
         Metric::Either(_) if largest > 1.0 => 100.0,
         _ => 1.0,
     };
-    for (place, ((at, value), end)) in points.iter().zip(&ends).enumerate() {
+    let is_within = |at: i64| end.is_none_or(|end| at < end);
+    for (place, ((at, value), end)) in
+        points.iter().zip(&ends).enumerate().filter(|(_, ((at, _), _))| is_within(*at))
+    {
         match metric {
             Metric::Percent(kind) | Metric::Ratio(kind) | Metric::Either(kind) => {
                 // More than all of it is no measurement.

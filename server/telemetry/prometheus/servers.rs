@@ -208,8 +208,8 @@ pub async fn read_again(
     tx.commit().await
 }
 
-/// Whether a server is being read of a month, whose usage is not whole before.
-pub async fn is_catching_up(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<Vec<BillingMonth>> {
+/// Months of which a server is being read, whose usage is not whole before.
+pub async fn unfinished_months(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<Vec<BillingMonth>> {
     let behind = servers(db).await?.into_iter().filter(|it| it.problem.is_none() && it.is_behind(now));
     Ok(behind.map(|it| BillingMonth::of(it.read_until.date_naive())).collect())
 }
