@@ -5,9 +5,11 @@
 //! pages and starts the fastest run.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a measurement that cannot go on is none")]
+#![expect(clippy::cast_precision_loss, reason = "figures are rounded for people")]
 
 mod browser;
 mod containers;
+mod fleet;
 mod growth;
 mod import;
 mod load;
@@ -18,6 +20,7 @@ mod running;
 mod scenario;
 mod start;
 mod table;
+mod usage;
 
 use std::panic::catch_unwind;
 
@@ -35,6 +38,10 @@ pub struct Sizes {
     pub runs: u32,
     /// Times that a month is replaced, each of which takes the minutes until archiving.
     pub redeliveries: u32,
+    /// Machines of eight GPUs whose usage a Prometheus saw, and those of a Slurm.
+    pub machines: [u64; 2],
+    /// Of their usage.
+    pub months: u32,
 }
 
 const FULL: Sizes = Sizes {
@@ -43,16 +50,25 @@ const FULL: Sizes = Sizes {
     keys: [100_000, 600_000],
     runs: 3,
     redeliveries: 3,
+    machines: [125, 50],
+    months: 12,
 };
-const QUICK: Sizes =
-    Sizes { import: 100_000, ledgers: [30_000, 300_000], keys: [10_000, 20_000], runs: 3, redeliveries: 1 };
+const QUICK: Sizes = Sizes {
+    import: 100_000,
+    ledgers: [30_000, 300_000],
+    keys: [10_000, 20_000],
+    runs: 3,
+    redeliveries: 1,
+    machines: [25, 10],
+    months: 2,
+};
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
     let sizes = if words.iter().any(|word| word == "--quick") { QUICK } else { FULL };
     let parts: Vec<&str> = words.iter().map(String::as_str).filter(|word| !word.starts_with("--")).collect();
     let mut figures = Vec::new();
-    for part in ["scenario", "start", "import", "containers", "pages", "growth", "load"] {
+    for part in ["scenario", "start", "import", "containers", "pages", "growth", "load", "usage"] {
         let measure = match part {
             "start" => start::measure,
             "import" => import::measure,
@@ -60,6 +76,7 @@ fn main() {
             "scenario" => scenario::measure,
             "growth" => growth::measure,
             "load" => load::measure,
+            "usage" => usage::measure,
             _ => pages::measure,
         };
         // Containers are imported, too, and may be measured alone.

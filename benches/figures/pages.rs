@@ -205,7 +205,7 @@ fn is_prepared(browser: &mut Browser) -> bool {
 }
 
 /// A page, with the milliseconds that it took.
-fn timed(browser: &mut Browser, path: String) -> (String, f64) {
+pub fn timed(browser: &mut Browser, path: String) -> (String, f64) {
     let began = Instant::now();
     let page = browser.get(&path).unwrap();
     assert_eq!(page.status, 200, "{path}: {}", page.body);

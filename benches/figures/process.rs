@@ -63,12 +63,23 @@ impl Server {
 
     /// Runs SQL in the server's database, and answers how long that took.
     pub fn psql(&self, sql: &str) -> Duration {
+        let began = Instant::now();
+        expect_success(self.sql(sql).stdout(Stdio::null()));
+        began.elapsed()
+    }
+
+    /// What a query in the server's database answers.
+    pub fn ask(&self, sql: &str) -> String {
+        let output = self.sql(sql).output().unwrap();
+        assert!(output.status.success(), "{sql}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    fn sql(&self, sql: &str) -> Command {
         let mut psql = Command::new("psql");
         psql.args(["-qAtX", "-v", "ON_ERROR_STOP=1", "-U", "gpuledger", "-d", "gpuledger", "-c", sql, "-h"]);
-        psql.arg(self.data_dir.canonicalize().unwrap().join("postgres/socket")).stdout(Stdio::null());
-        let began = Instant::now();
-        expect_success(&mut psql);
-        began.elapsed()
+        psql.arg(self.data_dir.canonicalize().unwrap().join("postgres/socket"));
+        psql
     }
 }
 
@@ -93,8 +104,17 @@ pub struct Imported {
 /// Imports a file through the command line, beside a server.
 pub fn import(data_dir: &Path, file: &Path, more: &[&str]) -> Imported {
     let mut command = gpuledger(data_dir, &["import"]);
+    finished(command.args(more).arg(file))
+}
+
+/// The same of several files at once.
+pub fn import_all(data_dir: &Path, files: &[PathBuf]) -> Imported {
+    finished(gpuledger(data_dir, &["import"]).args(files))
+}
+
+fn finished(command: &mut Command) -> Imported {
     let began = Instant::now();
-    let mut child = command.args(more).arg(file).spawn().unwrap();
+    let mut child = command.spawn().unwrap();
     let mut peak_mib = 0.0;
     let status = loop {
         // The kernel keeps the high-water mark; the last look before the end is near enough to it.

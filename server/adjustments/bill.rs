@@ -93,6 +93,7 @@ impl<'a> Bill<'a> {
             period,
             costs,
             quantity: None,
+            hours: &[],
             why,
         });
         self.rows += 1;

@@ -114,6 +114,9 @@ pub struct Charge {
     pub contracted_cost: Decimal,
     /// In `key.unit`.
     pub consumed_quantity: Option<Decimal>,
+    /// What each hour of its day has of the quantity, by its number (UTC). Empty where that is not stated: it is spread evenly over the
+    /// hours of its period.
+    pub hours: Vec<(u8, Decimal)>,
     /// Whether the quantity is usage that was paid for: covered by a commitment or not, but never a
     /// negation, fee, credit or unused commitment. Accelerator-hours count only these.
     pub is_metered: bool,
@@ -226,6 +229,7 @@ impl Charge {
         self.list_cost = Decimal::ZERO;
         self.contracted_cost = Decimal::ZERO;
         self.consumed_quantity = None;
+        self.hours.clear();
         self.is_metered = false;
         self.lacks_cost = false;
         self.corrects_a_row = false;

@@ -11,6 +11,7 @@ use crate::billing::{ComputedBill, usage_tags};
 use crate::clock::Clock;
 use crate::ledger::{self, Originals};
 use crate::telemetry::divide::{self, Due};
+use crate::telemetry::is_importing;
 
 /// Under which nobody else divides machines: no job has this number.
 const LOCK: i64 = -2;
@@ -22,13 +23,16 @@ pub async fn divide_machines(pool: &PgPool, originals: &Originals, clock: Clock)
     Ok(())
 }
 
-/// Divides the machines of the next bill; false where there is none, or others are at it.
+/// Divides the machines of the next bill; false where there is none, others are at it, or more usage is about to come.
 pub(super) async fn next(
     pool: &PgPool,
     db: &mut PgConnection,
     originals: &Originals,
     now: DateTime<Utc>,
 ) -> sqlx::Result<bool> {
+    if is_importing(&mut *db).await? {
+        return Ok(false);
+    }
     if divide::due(&mut *db, now).await?.is_empty() || !lock::try_lock(&mut *db, LOCK).await? {
         return Ok(false);
     }

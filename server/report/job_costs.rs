@@ -32,6 +32,14 @@ pub struct JobCost {
     pub cost: Decimal,
 }
 
+impl JobCost {
+    /// Whether another part is of the same job and owner.
+    pub fn is_of_the_same(&self, other: &Self) -> bool {
+        let whose = |it: &Self| [&it.job, &it.team, &it.project, &it.experiment].map(Clone::clone);
+        whose(self) == whose(other)
+    }
+}
+
 impl SizeInCache for JobCost {
     fn size_in_cache(&self) -> usize {
         let texts = [&self.job, &self.team, &self.project, &self.experiment];
@@ -121,7 +129,36 @@ impl Answers {
     ) -> Result<Arc<JobCosts>, Error> {
         let sequence = as_of(&mut *db, question.sequence).await?;
         // By something that the rules decide, so that they are asked.
-        Ok(self.ask(db, &question.by(Grouping::Project), sequence, FindJobCosts).await?)
+        let question = question.by(Grouping::Project);
+        if question.period.is_one_month() {
+            return Ok(self.ask(db, &question, sequence, FindJobCosts).await?);
+        }
+        Ok(Box::pin(self.job_costs_of_months(db, &question, sequence)).await?.into())
+    }
+
+    /// The same of several months, each of which is remembered. All are in the currency of the whole.
+    async fn job_costs_of_months(
+        &self,
+        db: &mut PgConnection,
+        question: &Question,
+        sequence: i64,
+    ) -> Result<JobCosts, Error> {
+        let spend = self.spend(&mut *db, &question.by(Grouping::Month)).await?;
+        let question = question.beside(&spend);
+        let mut sums: BTreeMap<[String; 4], Decimal> = BTreeMap::new();
+        for month in question.period.months() {
+            let of_month = Question { period: month.into(), ..question.clone() };
+            for it in &self.ask(&mut *db, &of_month, sequence, FindJobCosts).await?.jobs {
+                let whose = [&it.job, &it.team, &it.project, &it.experiment].map(Clone::clone);
+                *sums.entry(whose).or_default() += it.cost;
+            }
+        }
+        let mut jobs: Vec<JobCost> = sums
+            .into_iter()
+            .map(|([job, team, project, experiment], cost)| JobCost { job, team, project, experiment, cost })
+            .collect();
+        jobs.sort_by_key(|it| std::cmp::Reverse(it.cost));
+        Ok(JobCosts { jobs })
     }
 
     /// What became of the accelerator-hours of a question, and their cost.
@@ -138,15 +175,16 @@ impl Answers {
                 (it.accelerator_hours + it.owned_hours, it.cost.amount)
             })
         };
-        let [used, idle, unmeasured, unheld] = GpuUse::ALL.map(|it| of(Some(it)));
+        let [used, idle, unmeasured, unheld, stranded] = GpuUse::ALL.map(|it| of(Some(it)));
         let without_usage = of(None);
         let hours = HourLines {
-            paid: used.0 + idle.0 + unmeasured.0 + unheld.0,
+            paid: used.0 + idle.0 + unmeasured.0 + unheld.0 + stranded.0,
             held: used.0 + idle.0 + unmeasured.0,
             used: used.0,
             idle: idle.0,
             unmeasured: unmeasured.0,
             unheld: unheld.0,
+            stranded: stranded.0,
             beyond: Decimal::ZERO,
             without_usage: without_usage.0,
         };
@@ -156,6 +194,7 @@ impl Answers {
             idle: idle.1,
             unmeasured: unmeasured.1,
             unheld: unheld.1,
+            stranded: stranded.1,
             without_usage: without_usage.1,
         };
         Ok((hours, cost))

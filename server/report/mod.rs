@@ -104,7 +104,9 @@ pub use experiment::{
 };
 pub use experiment_merges::{Merge, Merged, merges};
 pub use experiments::{ExperimentLine, Experiments, experiments};
-pub use gpu_jobs::{CostLines, GpuJob, GpuJobDay, GpuJobReport, GpuJobs, HourLines, UnmatchedNode};
+pub use gpu_jobs::{
+    CostLines, GpuJob, GpuJobDay, GpuJobReport, GpuJobStretch, GpuJobs, HourLines, UnmatchedNode,
+};
 pub use hourly::{Hourly, HourlyError};
 pub use hourly_ways::{HourlyWay, Instance, Ways};
 pub use import_changes::{Change, ChangeTotal, ChangedKey, ChangedOwner, Changes, ChangesBy, changes};
@@ -117,6 +119,7 @@ pub use imports::{
     Delivery, DeliveryFile, ImportLine, ImportScope, LogLine, RejectedRow, archived, delivery, delivery_file,
     lines_of, rejection, rejections, waiting,
 };
+pub use job_costs::JobCost;
 pub use labels::{Spelling, Spellings, Written, needs_no_entry, spellings};
 pub use machines::Machine;
 pub use month_sums::first_months;

@@ -7,16 +7,23 @@ use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 
 use super::gpu_use::GpuUse;
 use super::read::{HeldDay, Node};
-use super::resolve::NOBODY;
+use super::resolve::{NOBODY, STRANDED};
 use super::share::{Held, Paid, paid_for};
 
-/// Who held accelerators, and what became of them. The number of the job is [`NOBODY`] where a meter saw nobody hold them.
+/// Who held accelerators, and what became of them. The number of the job is [`NOBODY`] where a meter saw nobody hold them, and
+/// [`STRANDED`] where no slice has them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Holder {
     pub job_no: i64,
     pub gpu_use: GpuUse,
     /// Where days are held apart.
     pub day: Option<NaiveDate>,
+}
+
+impl Holder {
+    pub fn is_job(&self) -> bool {
+        self.job_no > NOBODY
+    }
 }
 
 /// Who held a machine.
@@ -35,25 +42,30 @@ impl MachineUsage {
         Self { holders, held, known }
     }
 
-    /// What each held, where this is what was paid for the machine: what a meter saw that nobody held is no more than no job held of that.
+    /// What each held, where this is what was paid for the machine: what a meter saw that no job held is no more than no job held of that.
     pub fn held_of(&self, paid: &[Paid]) -> Vec<Held> {
         let paid = paid_for(paid);
-        let is_nobody = |holder: &Holder| holder.job_no == NOBODY;
-        if paid.is_empty() || !self.holders.iter().any(is_nobody) {
+        if paid.is_empty() || self.holders.iter().all(Holder::is_job) {
             return self.held.clone();
         }
         let mut left = paid;
-        for (_, held) in self.holders.iter().zip(&self.held).filter(|(holder, _)| !is_nobody(holder)) {
+        for (_, held) in self.holders.iter().zip(&self.held).filter(|(holder, _)| holder.is_job()) {
             for (hour, ms) in held {
                 *left.entry(*hour).or_default() -= ms;
             }
         }
+        // Holders are in order: what is stranded comes before what nobody held.
         let limited = |(holder, held): (&Holder, &Held)| -> Held {
-            if !is_nobody(holder) {
+            if holder.is_job() {
                 return held.clone();
             }
-            let most = |hour: &usize| left.get(hour).copied().unwrap_or(0).max(0);
-            held.iter().map(|(hour, ms)| (*hour, (*ms).min(most(hour)))).filter(|(_, ms)| *ms > 0).collect()
+            let mut limit = |(hour, ms): (&usize, &i64)| {
+                let left = left.entry(*hour).or_default();
+                let part = (*ms).min(*left).max(0);
+                *left -= part;
+                (*hour, part)
+            };
+            held.iter().map(&mut limit).filter(|(_, ms)| *ms > 0).collect()
         };
         self.holders.iter().zip(&self.held).map(limited).collect()
     }
@@ -107,8 +119,10 @@ pub fn by_machine<'n>(
 
 /// What became of what was held, hour by hour.
 fn uses(day: &HeldDay) -> Vec<(GpuUse, Vec<i32>)> {
-    if day.job_no == NOBODY {
-        return vec![(GpuUse::Unheld, day.held.clone())];
+    match day.job_no {
+        NOBODY => return vec![(GpuUse::Unheld, day.held.clone())],
+        STRANDED => return vec![(GpuUse::Stranded, day.held.clone())],
+        _ => {}
     }
     let less =
         |whole: &[i32], part: &[i32]| whole.iter().zip(part).map(|(whole, part)| whole - part).collect();

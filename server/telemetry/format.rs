@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use super::reading::{Item, Zones};
-use super::{nvidia_smi, opencost, openshift, prometheus, slurm};
+use super::{nvidia_smi, opencost, openshift, plain_csv, prometheus, slurm};
 use crate::billing::{self, Content, Refusal};
 use crate::enum_words::{words, written_as_str};
 
@@ -21,6 +21,7 @@ words! {
         OpenShift = "openshift-gpu", "OpenShift GPU usage";
         OpenCost = "opencost", "OpenCost or Kubecost allocations";
         OpenCostCsv = "opencost-csv", "OpenCost export";
+        PlainCsv = "usage-csv", "Usage as plain CSV";
     }
 }
 
@@ -47,6 +48,7 @@ pub fn recognize(start: &[u8]) -> Option<Format> {
         (nvidia_smi::is_log(text), Format::NvidiaSmi),
         (openshift::is_usage(text), Format::OpenShift),
         (opencost::is_csv(text), Format::OpenCostCsv),
+        (plain_csv::is_usage(text), Format::PlainCsv),
     ];
     of_text.into_iter().find_map(|(is_it, format)| is_it.then_some(format))
 }
@@ -77,6 +79,7 @@ impl Format {
             Self::OpenShift => openshift::read(text, each),
             Self::OpenCost => opencost::read_json(text, each),
             Self::OpenCostCsv => opencost::read_csv(text, each),
+            Self::PlainCsv => plain_csv::read(text, zones.other, each),
         }
     }
 
@@ -88,6 +91,7 @@ impl Format {
             Self::NvidiaSmi => "nvidia-smi",
             Self::OpenShift => "openshift",
             Self::OpenCost | Self::OpenCostCsv => "opencost",
+            Self::PlainCsv => "csv",
         }
     }
 }

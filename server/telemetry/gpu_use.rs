@@ -13,5 +13,7 @@ words! {
         /// Held, and nobody measured whether at work.
         Unmeasured = "Held, not measured";
         Unheld = "Held by nobody";
+        /// Of accelerators that are cut into slices, what no slice has.
+        Stranded = "Stranded by slices";
     }
 }

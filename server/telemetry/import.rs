@@ -5,7 +5,8 @@
 
 use chrono_tz::Tz;
 use serde_json::json;
-use sqlx::{Connection as _, PgConnection, PgPool};
+use sqlx::pool::PoolConnection;
+use sqlx::{Connection as _, PgConnection, PgPool, Postgres};
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
@@ -24,6 +25,8 @@ use crate::money::Decimal;
 
 /// One import of usage at a time: each compares its jobs with those of all others.
 pub const LOCK: i64 = 0x6770_755f_7573_6167;
+/// Held by everybody who imports files of usage, until the last of them: machines are divided by all of them at once.
+const BATCHES: i64 = 0x6770_755f_7573_6162;
 /// Rejected rows that a report shows.
 const SHOWN: usize = 20;
 
@@ -67,6 +70,8 @@ impl ImportUsage<'_> {
         files: Vec<(Source, Format)>,
     ) -> Vec<Report> {
         let mut reports = Vec::with_capacity(files.len());
+        // Without it the same is divided more often.
+        let batch = if files.len() > 1 { hold_batch(pool).await.ok() } else { None };
         for (file, format) in files {
             reports.push(match self.one(pool, originals, &file, format).await {
                 Ok(report) => report,
@@ -75,6 +80,10 @@ impl ImportUsage<'_> {
                     Report::ended(std::slice::from_ref(&file), Status::Failed, None, message)
                 }
             });
+        }
+        if let Some(batch) = batch {
+            // Ends the session and with it the lock.
+            let _ = batch.close().await;
         }
         reports
     }
@@ -246,6 +255,19 @@ impl Importing<'_> {
             }),
         }
     }
+}
+
+/// Says that several files are being imported, as long as the session lasts.
+async fn hold_batch(pool: &PgPool) -> sqlx::Result<PoolConnection<Postgres>> {
+    let mut db = pool.acquire().await?;
+    sqlx::query!("select pg_advisory_lock_shared($1)", BATCHES).execute(&mut *db).await?;
+    Ok(db)
+}
+
+/// Whether somebody imports several files of usage, and is not done yet.
+pub async fn is_importing(db: &mut PgConnection) -> sqlx::Result<bool> {
+    let is_free = sqlx::query_scalar!(r#"select pg_try_advisory_xact_lock($1) as "is_free!""#, BATCHES);
+    Ok(!is_free.fetch_one(db).await?)
 }
 
 /// Marks what broke off, and removes what it had written.

@@ -9,7 +9,7 @@ use super::job::FULLY_USED;
 
 /// A sample says nothing of the time that is longer past than this: so long does Prometheus look back, too.
 pub const LONGEST_GAP_MS: i64 = 300_000;
-const HOUR_MS: i32 = 3_600_000;
+pub const HOUR_MS: i32 = 3_600_000;
 /// What a single sample stands for, of which nobody knows when the next one would have come.
 pub const ALONE_MS: i64 = 60_000;
 
@@ -36,6 +36,8 @@ pub struct Holder {
     /// The pod, or the number of a job of Slurm.
     pub name: String,
     pub container: String,
+    /// Empty where the meter does not say.
+    pub user: String,
     /// It is the number of a job of Slurm: who that was is known elsewhere.
     pub is_slurm_job: bool,
 }
@@ -76,6 +78,8 @@ pub struct Metered {
     pub holder: Option<Holder>,
     /// Which metric it is, of a meter that has several and says each apart. Empty: all that it measures.
     pub metric: &'static str,
+    /// As how many accelerators it counts at most. 0: one.
+    pub most: u16,
     pub days: BTreeMap<NaiveDate, MeteredDay>,
 }
 
@@ -131,10 +135,12 @@ impl Metered {
     /// With what another series of the same metric says of the same device and holder, as of an exporter that was started again: what
     /// they say of an hour adds up to no more than it. Where it would, both measured the same.
     pub fn join(&mut self, other: Self) {
+        self.most = self.most.max(other.most);
         for (day, of_other) in other.days {
             let of_day = self.days.entry(day).or_default();
-            let add = |mine: &mut i32, others: i32| *mine = mine.saturating_add(others).min(HOUR_MS);
-            let most = HOUR_MS + LONGEST_GAP_MS as i32;
+            let whole = HOUR_MS * i32::from(self.most.max(1));
+            let add = |mine: &mut i32, others: i32| *mine = mine.saturating_add(others).min(whole);
+            let most = whole + LONGEST_GAP_MS as i32;
             let are_the_same = of_day.present.iter().zip(&of_other.present).any(|(a, b)| a + b > most);
             for (mine, others) in of_day.present.iter_mut().zip(&of_other.present) {
                 add(mine, *others);
@@ -192,20 +198,15 @@ impl MeteredDay {
 }
 
 /// Milliseconds since 1970, cut into hours of days.
-fn hours_between(from: i64, until: i64) -> Vec<(NaiveDate, usize, i32)> {
+fn hours_between(from: i64, until: i64) -> impl Iterator<Item = (NaiveDate, usize, i32)> {
     const HOUR: i64 = 3_600_000;
-    let mut parts = Vec::new();
-    let mut at = from;
-    while at < until {
-        let end = (at.div_euclid(HOUR) + 1) * HOUR;
-        let part = end.min(until) - at;
-        let hour = at.div_euclid(HOUR).rem_euclid(HOURS as i64);
-        if let (Some(day), Ok(hour), Ok(part)) = (day_of(at), usize::try_from(hour), i32::try_from(part)) {
-            parts.push((day, hour, part));
-        }
-        at = end;
-    }
-    parts
+    let hours = from.div_euclid(HOUR)..=(until - 1).div_euclid(HOUR);
+    hours.filter_map(move |hour| {
+        let begins = hour * HOUR;
+        let part = until.min(begins + HOUR) - from.max(begins);
+        let hour_of_day = usize::try_from(hour.rem_euclid(HOURS as i64)).ok()?;
+        Some((day_of(begins)?, hour_of_day, i32::try_from(part).ok()?)).filter(|_| part > 0)
+    })
 }
 
 fn day_of(milliseconds: i64) -> Option<NaiveDate> {
@@ -222,8 +223,9 @@ pub fn midnight(day: NaiveDate) -> i64 {
 pub fn until(times: &[i64]) -> Vec<i64> {
     let mut steps: Vec<i64> =
         times.windows(2).map(|pair| pair[1] - pair[0]).filter(|step| *step > 0).collect();
-    steps.sort_unstable();
-    let usual = steps.get(steps.len().saturating_sub(1) / 2).copied().unwrap_or(ALONE_MS).min(LONGEST_GAP_MS);
+    let middle = steps.len().saturating_sub(1) / 2;
+    let usual = if steps.is_empty() { ALONE_MS } else { *steps.select_nth_unstable(middle).1 };
+    let usual = usual.min(LONGEST_GAP_MS);
     let longest = (2 * usual).min(LONGEST_GAP_MS);
     let ends = times.iter().enumerate().map(|(place, at)| match times.get(place + 1) {
         Some(next) if next - at <= longest => *next,

@@ -123,6 +123,7 @@ fn metered(it: &Allocation) -> Result<Option<Metered>, String> {
         name: properties.pod.clone().unwrap_or_else(|| it.name.clone()),
         container: text(&properties.container),
         is_slurm_job: false,
+        user: String::new(),
     };
     let usage = it.gpu_usage_average.or_else(|| gpu.and_then(|it| it.usage_average));
     let part = usage
@@ -158,6 +159,7 @@ pub fn read_csv(input: impl Read, each: &mut dyn FnMut(Item)) -> Result<(), Refu
             name: cells.get("Pod").to_owned(),
             container: cells.get("Container").to_owned(),
             is_slurm_job: false,
+            user: String::new(),
         };
         let mut metered = Metered { holder: Some(holder), ..Metered::default() };
         metered.several(midnight(day), midnight(day) + 24 * 3_600_000, gpus, None);

@@ -10,6 +10,7 @@ use sqlx::PgConnection;
 use super::job::JobState;
 use super::measure::measured;
 use super::store::NAMED_JOB;
+use crate::accelerator::find_model;
 
 /// A node that held jobs, and which machine of the ledger it is.
 #[derive(Clone, Debug, Serialize)]
@@ -77,6 +78,9 @@ pub struct JobDescription {
     pub namespace: String,
     pub state: String,
     pub model: String,
+    /// MIG profile of the slice that it held; empty: whole accelerators.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub profile: String,
     pub submitted_at: Option<DateTime<Utc>>,
     pub started_at: Option<DateTime<Utc>>,
     pub ended_at: Option<DateTime<Utc>>,
@@ -90,6 +94,11 @@ impl JobDescription {
     /// With its source, as the tag of its charges names it: schedulers number theirs alike.
     pub fn label(&self) -> String {
         if self.source.is_empty() { self.job_id.clone() } else { format!("{}/{}", self.source, self.job_id) }
+    }
+
+    /// Of one accelerator of its model, where that is known.
+    pub fn memory_gb(&self) -> Option<u32> {
+        find_model(&self.model)?.memory_gb
     }
 
     pub fn state(&self) -> JobState {
@@ -212,7 +221,7 @@ pub async fn descriptions(
     let rows = sqlx::query_as!(
         JobDescription,
         r#"select distinct on (d.job_no) d.job_no, s.name as source, d.import_id, d.job_id, d.name, d.user_name, d.account,
-               d.project as wckey, d.queue, d.qos, d.comment, d.namespace, d.state, d.model, d.submitted_at,
+               d.project as wckey, d.queue, d.qos, d.comment, d.namespace, d.state, d.model, d.profile, d.submitted_at,
                case when d.is_metered then min(d.started_at) over of_job else d.started_at end as started_at, d.ended_at,
                d.held_seconds,
                case when d.is_metered then max(d.accelerators) over of_job else d.accelerators end as "thousandths!"
@@ -251,6 +260,27 @@ pub async fn coverage(
         coverage.entry(row.source_id).or_default().push(row.begins_at..row.ends_at);
     }
     Ok(coverage)
+}
+
+/// The imports that may say something of some days, and since which version each says what it says: what is read from a server grows.
+pub async fn imports_of(
+    db: &mut PgConnection,
+    days: &Range<NaiveDate>,
+    sequence: i64,
+) -> sqlx::Result<Vec<(i64, i64)>> {
+    let imports = sqlx::query!(
+        r#"select import_id, least(coalesce(grown_sequence, from_sequence), $3) as "since!"
+           from usage_imports
+           where from_sequence <= $3 and (until_sequence is null or until_sequence > $3)
+             and first_at < $2::date::timestamp at time zone 'UTC' and last_at >= $1::date::timestamp at time zone 'UTC'
+           order by 1"#,
+        days.start,
+        days.end,
+        sequence,
+    )
+    .fetch_all(db)
+    .await?;
+    Ok(imports.into_iter().map(|it| (it.import_id, it.since)).collect())
 }
 
 /// On which days a job held which nodes.

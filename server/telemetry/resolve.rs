@@ -1,7 +1,9 @@
 //! What meters of active imports say together of a node on a day: who held its accelerators, and how busy these were.
 //!
 //! Of a device and an hour one import counts: that which saw it longest, of several the last. A slice is its dominant share of its
-//! accelerator; where those of one amount to more than all of it, they are cut down in proportion. What nobody held is written
+//! accelerator; where those of one amount to more than all of it, they are cut down in proportion, and so are those who hold one
+//! device at once (time-slicing). What the slices of an accelerator lack of all of it is *stranded*, under the job -2, where the meter
+//! sees slices that nobody holds, too. What nobody held is written
 //! down as such, under the job 0, where the import says who holds devices at all; else under the job -1, since what only measures
 //! does not know who did. An hour in which no meter saw a device is not known. What a job of Slurm held is for Slurm to say: what a
 //! meter saw of it says how busy it was ([`measured`](super::measure::measured)).
@@ -11,8 +13,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::NaiveDate;
 use sqlx::PgConnection;
 
+use super::format::Format;
 use super::hours::{ByHour, HOURS, NodeDay};
 use super::job::FULLY_USED;
+use super::metered::HOUR_MS;
 use super::store;
 use crate::accelerator::find_model;
 use crate::economics::slices::dominant_share;
@@ -21,6 +25,8 @@ use crate::economics::slices::dominant_share;
 pub const NOBODY: i64 = 0;
 /// The job of what a meter saw that does not know who held it: how busy it was says how busy jobs of the same machine were.
 pub const SEEN: i64 = -1;
+/// The job of what accelerators that are cut into slices have beyond them.
+pub const STRANDED: i64 = -2;
 /// Days of nodes that are looked at together.
 const BATCH: usize = 500;
 
@@ -30,6 +36,11 @@ struct Seen {
     /// The accelerator that it is, or is a slice of.
     accelerator: String,
     device: String,
+    is_slice: bool,
+    /// The import says of slices that nobody holds, too.
+    sees_unheld: bool,
+    /// It is one accelerator, or slice: who hold it at once share it.
+    is_one: bool,
     /// In ten-thousandths of the accelerator.
     share: u32,
     job_no: i64,
@@ -55,12 +66,13 @@ pub async fn republish(db: &mut PgConnection, days: BTreeSet<NodeAndDay>, sequen
     for batch in days.chunks(BATCH) {
         let (nodes, of_days): (Vec<i64>, Vec<NaiveDate>) = batch.iter().copied().unzip();
         let rows = sqlx::query!(
-            "select m.node_id, m.day, m.import_id, m.device, m.slice, m.profile, m.model, m.job_no, m.present, m.measured, m.busy
+            r#"select m.node_id, m.day, m.import_id, m.device, m.slice, m.profile, m.model, m.job_no, m.present, m.measured, m.busy,
+                 i.format
              from meter_days m
              join unnest($1::bigint[], $2::date[]) as wanted (node_id, day) using (node_id, day)
              join usage_imports i using (import_id)
              where i.status = 'active'
-             order by m.node_id, m.day",
+             order by m.node_id, m.day"#,
             &nodes,
             &of_days,
         )
@@ -75,6 +87,10 @@ pub async fn republish(db: &mut PgConnection, days: BTreeSet<NodeAndDay>, sequen
                 import_id: row.import_id,
                 share: share_of(&row.model, &row.profile),
                 device: format!("{}/{}", row.device, row.slice),
+                is_slice: !row.slice.is_empty(),
+                sees_unheld: row.format == Format::Prometheus.as_str(),
+                // Of OpenCost it is a container, which may hold several.
+                is_one: !row.device.is_empty() && !row.format.starts_with(Format::OpenCost.as_str()),
                 accelerator: row.device,
                 job_no: if is_named { row.job_no } else { SEEN },
                 present: row.present,
@@ -112,7 +128,7 @@ fn together(day: NaiveDate, seen: &[Seen]) -> Vec<(i64, NodeDay)> {
     let empty = || NodeDay { day, held: [0; HOURS], measured: [0; HOURS], busy: [0; HOURS] };
     let mut days: BTreeMap<i64, NodeDay> = BTreeMap::new();
     let devices: BTreeSet<&str> = seen.iter().map(|it| it.device.as_str()).collect();
-    let whole = shares_by_hour(seen);
+    let cut = slices_by_hour(seen);
     for device in devices {
         let of_device: Vec<&Seen> = seen.iter().filter(|it| it.device == device).collect();
         for hour in 0..HOURS {
@@ -121,15 +137,22 @@ fn together(day: NaiveDate, seen: &[Seen]) -> Vec<(i64, NodeDay)> {
                 *by_import.entry(it.import_id).or_default() += i64::from(at(&it.present, hour));
             }
             // The last of those that saw it longest.
-            let Some((chosen, _)) = by_import.into_iter().max_by_key(|(import, present)| (*present, *import))
+            let Some((chosen, present)) =
+                by_import.into_iter().max_by_key(|(import, present)| (*present, *import))
             else {
                 continue;
             };
             for it in of_device.iter().filter(|it| it.import_id == chosen && at(&it.present, hour) > 0) {
+                let slices = cut.get(&(it.accelerator.as_str(), hour));
+                if slices.is_some() && !it.is_slice {
+                    // What is said of all of it is said of its slices.
+                    continue;
+                }
+                let at_once = if it.is_one { present.max(HOUR_MS.into()) } else { HOUR_MS.into() };
+                let of = slices.map_or(FULLY_USED, |it| it.share.max(FULLY_USED));
                 let part = |value: i32| -> i32 {
-                    let of =
-                        whole.get(&(it.accelerator.as_str(), hour)).copied().unwrap_or(0).max(FULLY_USED);
-                    let part = i64::from(value) * i64::from(it.share) / i64::from(of);
+                    let share = i128::from(it.share) * i128::from(HOUR_MS);
+                    let part = i128::from(value) * share / (i128::from(of) * i128::from(at_once));
                     i32::try_from(part).unwrap_or(value)
                 };
                 let of_job = days.entry(it.job_no).or_insert_with(empty);
@@ -141,18 +164,43 @@ fn together(day: NaiveDate, seen: &[Seen]) -> Vec<(i64, NodeDay)> {
             }
         }
     }
+    for ((_, hour), slices) in cut {
+        let left = FULLY_USED.saturating_sub(slices.share);
+        if left > 0 && slices.are_all_seen {
+            let stranded = i64::from(slices.present) * i64::from(left) / i64::from(FULLY_USED);
+            let of_job = days.entry(STRANDED).or_insert_with(empty);
+            add(&mut of_job.held, hour, i32::try_from(stranded).unwrap_or(0));
+        }
+    }
     days.into_iter().filter(|(_, it)| it.held.iter().any(|held| *held > 0)).collect()
 }
 
-/// What the slices of an accelerator that were seen in an hour amount to. A layout can amount to more than one: 4g and 3g do.
-fn shares_by_hour(seen: &[Seen]) -> BTreeMap<(&str, usize), u32> {
-    let mut slices: BTreeMap<(&str, usize), BTreeMap<&str, u32>> = BTreeMap::new();
-    for it in seen {
+/// The slices of an accelerator that were seen in an hour.
+#[derive(Default)]
+struct Slices {
+    /// What they amount to, in ten-thousandths of it. A layout can amount to more than all of it: 4g and 3g do.
+    share: u32,
+    /// For how long the one was seen that was seen longest.
+    present: i32,
+    are_all_seen: bool,
+}
+
+fn slices_by_hour(seen: &[Seen]) -> BTreeMap<(&str, usize), Slices> {
+    let mut shares: BTreeMap<(&str, usize), BTreeMap<&str, u32>> = BTreeMap::new();
+    let mut cut: BTreeMap<(&str, usize), Slices> = BTreeMap::new();
+    for it in seen.iter().filter(|it| it.is_slice) {
         for hour in (0..HOURS).filter(|hour| at(&it.present, *hour) > 0) {
-            slices.entry((it.accelerator.as_str(), hour)).or_default().insert(&it.device, it.share);
+            let place = (it.accelerator.as_str(), hour);
+            shares.entry(place).or_default().insert(&it.device, it.share);
+            let slices = cut.entry(place).or_default();
+            slices.present = slices.present.max(at(&it.present, hour).min(HOUR_MS));
+            slices.are_all_seen |= it.sees_unheld;
         }
     }
-    slices.into_iter().map(|(place, slices)| (place, slices.values().sum())).collect()
+    for (place, slices) in &mut cut {
+        slices.share = shares.get(place).map_or(0, |shares| shares.values().sum());
+    }
+    cut
 }
 
 fn at(hours: &[i32], hour: usize) -> i32 {
@@ -177,6 +225,9 @@ mod tests {
             import_id,
             accelerator: device.split('/').next().unwrap_or(device).to_owned(),
             device: device.to_owned(),
+            is_slice: device.contains('/'),
+            sees_unheld: true,
+            is_one: true,
             share: FULLY_USED,
             job_no,
             present: hour(present),
@@ -203,10 +254,41 @@ mod tests {
         let two = [seen(1, "a", 7, 3600, 3600), seen(1, "b", 7, 3600, 0), seen(1, "c", NOBODY, 3600, 0)];
         assert_eq!(held(&two), [(0, 3600, 0), (7, 7200, 3600)]);
         let sliced = Seen { share: 5000, ..seen(1, "a/1", 7, 3600, 3600) };
-        assert_eq!(held(&[sliced]), [(7, 1800, 1800)]);
+        assert_eq!(held(&[sliced]), [(STRANDED, 1800, 0), (7, 1800, 1800)]);
         // 4g.40gb and 3g.40gb of one accelerator: 4/7 and 1/2, and together no more than all of it.
         let of = |share, slice: &str, job| Seen { share, ..seen(1, slice, job, 3600, 0) };
         let both = held(&[of(5714, "a/1", 7), of(5000, "a/2", 8)]);
         assert_eq!(both, [(7, 1919, 0), (8, 1680, 0)]);
+    }
+
+    #[test]
+    fn what_no_slice_has_is_stranded_where_all_of_them_are_seen() {
+        // 3g.40gb, held, and 1g.10gb that nobody holds: 1/2 and 1/7.
+        let of = |share, slice: &str, job| Seen { share, ..seen(1, slice, job, 7000, 0) };
+        let both = [of(5000, "a/1", 7), of(1428, "a/2", NOBODY)];
+        assert_eq!(held(&both), [(STRANDED, 2500, 0), (NOBODY, 999, 0), (7, 3500, 0)]);
+        // What is said of the whole accelerator beside them is said of them.
+        let whole = seen(1, "a", NOBODY, 7000, 7000);
+        let [one, two] = both;
+        assert_eq!(held(&[one, two, whole]), [(STRANDED, 2500, 0), (NOBODY, 999, 0), (7, 3500, 0)]);
+        // A report of pods does not say which slices there are.
+        let of_pods = Seen { sees_unheld: false, share: 5000, ..seen(1, "a/1", 7, 7000, 0) };
+        assert_eq!(held(&[of_pods]), [(7, 3500, 0)]);
+    }
+
+    #[test]
+    fn who_hold_a_device_at_once_share_it() {
+        let of = |job| seen(1, "a", job, HOUR_MS, HOUR_MS / 2);
+        assert_eq!(held(&[of(7), of(8)]), [(7, HOUR_MS / 2, HOUR_MS / 4), (8, HOUR_MS / 2, HOUR_MS / 4)]);
+        // A replica is a part of it, held or not.
+        let replica = |number: u32, job| seen(1, &format!("a/replica {number}"), job, HOUR_MS, 0);
+        let held_by = held(&[replica(0, 7), replica(1, NOBODY), replica(2, NOBODY), replica(3, 7)]);
+        assert_eq!(held_by, [(NOBODY, HOUR_MS / 2, 0), (7, HOUR_MS / 2, 0)]);
+        // One after the other.
+        let first = seen(1, "a", 7, HOUR_MS / 4, 0);
+        assert_eq!(
+            held(&[first, seen(1, "a", 8, HOUR_MS / 2, 0)]),
+            [(7, HOUR_MS / 4, 0), (8, HOUR_MS / 2, 0)]
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! Sources, nodes and jobs in the database, by their names; and what jobs held.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use chrono::{DateTime, NaiveDate, Utc};
 use chrono_tz::Tz;
@@ -169,8 +169,11 @@ impl Names {
                 .or_insert_with(|| Metered { device: it.device.clone(), ..Metered::default() })
                 .merge(it.clone());
         }
-        for (place, it) in &rows {
-            insert_meter_days(&mut *db, (import_id, self.is_further), place, it).await?;
+        let days = rows.iter().flat_map(|(place, metered)| {
+            metered.days.iter().map(move |(day, of_day)| MeterDay { place, metered, day: *day, of_day })
+        });
+        for days in days.collect::<Vec<_>>().chunks(METER_DAYS) {
+            insert_meter_days(&mut *db, (import_id, self.is_further), days).await?;
         }
         Ok(())
     }
@@ -251,6 +254,17 @@ pub const NAMED_JOB: &str = "hpc_job:";
 /// Node, device with its slice, and job.
 type Place = (i64, (String, String), i64);
 
+/// Days of devices that are written together.
+const METER_DAYS: usize = 1_000;
+
+/// What an import says of a device and its holder on a day.
+struct MeterDay<'a> {
+    place: &'a Place,
+    metered: &'a Metered,
+    day: NaiveDate,
+    of_day: &'a MeteredDay,
+}
+
 /// What tells who held a device from others of the source. No namespace has a colon: a job of a scheduler is none of its pods.
 fn key_of(metered: &Metered) -> Option<String> {
     let holder = metered.holder.as_ref()?;
@@ -275,6 +289,21 @@ async fn number_holders(
     number_keys(db, &sources, &keys).await
 }
 
+/// A pod, from when until when it was seen, in milliseconds since 1970.
+struct Described<'a> {
+    metered: &'a Metered,
+    first: i64,
+    last: i64,
+    /// As how many each of its devices counts.
+    accelerators: BTreeMap<&'a str, u16>,
+}
+
+impl Described<'_> {
+    fn thousandths(&self) -> i64 {
+        self.accelerators.values().map(|it| 1000 * i64::from(*it)).sum()
+    }
+}
+
 /// Pods, as what a scheduler calls jobs: as long as they were seen.
 async fn describe_holders(
     db: &mut PgConnection,
@@ -283,34 +312,37 @@ async fn describe_holders(
     sources: &[i64],
     holders: &HashMap<(i64, String), i64>,
 ) -> sqlx::Result<()> {
-    let mut described: BTreeMap<i64, (&Metered, i64, i64, BTreeSet<&str>)> = BTreeMap::new();
+    let mut described: BTreeMap<i64, Described<'_>> = BTreeMap::new();
     let is_pod = |it: &Metered| it.holder.as_ref().is_some_and(|holder| !holder.is_slurm_job);
     for (it, source) in metered.iter().zip(sources).filter(|(it, _)| is_pod(it)) {
         let number = key_of(it).and_then(|key| holders.get(&(*source, key)).copied());
         let (Some(number), Some((first, last))) = (number, it.seen()) else { continue };
-        let known = described.entry(number).or_insert_with(|| (it, first, last, BTreeSet::new()));
-        (known.1, known.2) = (known.1.min(first), known.2.max(last));
-        known.3.insert(&it.device.id);
+        let new = || Described { metered: it, first, last, accelerators: BTreeMap::new() };
+        let known = described.entry(number).or_insert_with(new);
+        (known.first, known.last) = (known.first.min(first), known.last.max(last));
+        let accelerators = known.accelerators.entry(&it.device.id).or_default();
+        *accelerators = (*accelerators).max(it.most).max(1);
     }
     let time = |milliseconds: i64| DateTime::from_timestamp_millis(milliseconds).unwrap_or_default();
     let text = |of: fn(&Metered) -> &str| -> Vec<String> {
-        described.values().map(|it| without_nul(of(it.0))).collect()
+        described.values().map(|it| without_nul(of(it.metered))).collect()
     };
     let holder = |of: fn(&super::metered::Holder) -> &String| -> Vec<String> {
-        let texts = described.values().map(|it| it.0.holder.as_ref().map(|it| without_nul(of(it))));
+        let texts = described.values().map(|it| it.metered.holder.as_ref().map(|it| without_nul(of(it))));
         texts.map(Option::unwrap_or_default).collect()
     };
     sqlx::query!(
         "insert into job_descriptions (
              job_no, import_id, job_id, name, namespace, model, started_at, held_until, held_seconds, accelerators, user_name,
-             account, project, queue, qos, comment, state, is_over, nodes, node_accelerators, node_utilization, is_metered
+             account, project, queue, qos, comment, state, is_over, nodes, node_accelerators, node_utilization, is_metered, profile
          )
          select job_no, $1, job_id, name, namespace, model, started_at, held_until,
-             extract(epoch from held_until - started_at)::bigint, accelerators, '', '', '', '', '', '', $10, false, '{}', '{}',
-             '{}', true
+             extract(epoch from held_until - started_at)::bigint, accelerators, user_name, '', '', '', '', '', $10, false, '{}', '{}',
+             '{}', true, profile
          from unnest(
-             $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[], $8::timestamptz[], $9::bigint[]
-         ) as new (job_no, job_id, name, namespace, model, started_at, held_until, accelerators)
+             $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[], $8::timestamptz[], $9::bigint[],
+             $11::text[], $12::text[]
+         ) as new (job_no, job_id, name, namespace, model, started_at, held_until, accelerators, profile, user_name)
          on conflict (job_no, import_id) do update
          set started_at = least(job_descriptions.started_at, excluded.started_at),
              held_until = greatest(job_descriptions.held_until, excluded.held_until),
@@ -321,43 +353,49 @@ async fn describe_holders(
         &holder(|it| &it.container),
         &holder(|it| &it.namespace),
         &text(|it| &it.device.model),
-        &described.values().map(|it| time(it.1)).collect::<Vec<_>>(),
-        &described.values().map(|it| time(it.2)).collect::<Vec<_>>(),
-        &described.values().map(|it| 1000 * it.3.len() as i64).collect::<Vec<_>>(),
+        &described.values().map(|it| time(it.first)).collect::<Vec<_>>(),
+        &described.values().map(|it| time(it.last)).collect::<Vec<_>>(),
+        &described.values().map(Described::thousandths).collect::<Vec<_>>(),
         JobState::Unknown.as_str(),
+        &text(|it| &it.device.profile),
+        &holder(|it| &it.user),
     )
     .execute(db)
     .await?;
     Ok(())
 }
 
-/// What parts of an import say of one day: of the same hours, that which saw it longest; of further hours, the sum.
+/// What parts of an import say of days: of the same hours, that which saw it longest; of further hours, the sum.
 async fn insert_meter_days(
     db: &mut PgConnection,
     (import_id, is_further): (i64, bool),
-    (node, (device, slice), job): &Place,
-    metered: &Metered,
+    rows: &[MeterDay<'_>],
 ) -> sqlx::Result<()> {
-    let of_days = metered.days.values();
     let hours = |of: &dyn Fn(&MeteredDay, usize) -> i32| -> Vec<String> {
-        let days = of_days.clone().map(|day| array((0..HOURS).map(|hour| i64::from(of(day, hour)))));
-        days.collect()
+        rows.iter().map(|row| array((0..HOURS).map(|hour| i64::from(of(row.of_day, hour))))).collect()
     };
     let tensor = |day: &MeteredDay, hour: usize| {
         let of = &day.activity[Activity::Tensor as usize];
         (of.0[hour], of.1[hour])
     };
+    let texts = |of: for<'a> fn(&'a MeterDay<'_>) -> &'a str| -> Vec<String> {
+        rows.iter().map(|row| without_nul(of(row))).collect()
+    };
+    let numbers = |of: fn(&MeterDay<'_>) -> i64| -> Vec<i64> { rows.iter().map(of).collect() };
     sqlx::query!(
         "insert into meter_days as known (
              import_id, node_id, device, slice, job_no, profile, model, day, present, measured, busy, tensor_measured, tensor,
              memory_mib_seconds, memory_seconds, joules
          )
-         select $1, $2, $3, $4, $5, $6, $7, day, present::integer[], measured::integer[], busy::integer[],
-             tensor_measured::integer[], tensor::integer[], mib, seconds, joules
+         select $1, node_id, device, slice, job_no, profile, model, day, present::integer[], measured::integer[],
+             busy::integer[], tensor_measured::integer[], tensor::integer[], mib, seconds, joules
          from unnest(
-             $8::date[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::bigint[], $15::bigint[],
-             $16::bigint[]
-         ) as new (day, present, measured, busy, tensor_measured, tensor, mib, seconds, joules)
+             $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::text[], $9::date[], $10::text[], $11::text[],
+             $12::text[], $13::text[], $14::text[], $15::bigint[], $16::bigint[], $17::bigint[]
+         ) as new (
+             node_id, device, slice, job_no, profile, model, day, present, measured, busy, tensor_measured, tensor, mib, seconds,
+             joules
+         )
          on conflict (import_id, day, node_id, device, slice, job_no) do update
          set present = longest(known.present, excluded.present, known.present, excluded.present),
              measured = longest(known.measured, excluded.measured, known.measured, excluded.measured),
@@ -367,32 +405,32 @@ async fn insert_meter_days(
              ),
              tensor = longest(known.tensor_measured, excluded.tensor_measured, known.tensor, excluded.tensor),
              memory_mib_seconds = case
-                 when $17 then known.memory_mib_seconds + excluded.memory_mib_seconds
+                 when $2 then known.memory_mib_seconds + excluded.memory_mib_seconds
                  when excluded.memory_seconds > known.memory_seconds then excluded.memory_mib_seconds
                  else known.memory_mib_seconds
              end,
              memory_seconds = case
-                 when $17 then known.memory_seconds + excluded.memory_seconds
+                 when $2 then known.memory_seconds + excluded.memory_seconds
                  else greatest(known.memory_seconds, excluded.memory_seconds)
              end,
-             joules = case when $17 then known.joules + excluded.joules else greatest(known.joules, excluded.joules) end",
+             joules = case when $2 then known.joules + excluded.joules else greatest(known.joules, excluded.joules) end",
         import_id,
-        node,
-        device,
-        slice,
-        job,
-        without_nul(&metered.device.profile),
-        without_nul(&metered.device.model),
-        &metered.days.keys().copied().collect::<Vec<_>>(),
+        is_further,
+        &numbers(|row| row.place.0),
+        &texts(|row| &row.place.1.0),
+        &texts(|row| &row.place.1.1),
+        &numbers(|row| row.place.2),
+        &texts(|row| &row.metered.device.profile),
+        &texts(|row| &row.metered.device.model),
+        &rows.iter().map(|row| row.day).collect::<Vec<_>>(),
         &hours(&|day, hour| day.present[hour]),
         &hours(&|day, hour| day.busy(hour).0),
         &hours(&|day, hour| day.busy(hour).1),
         &hours(&|day, hour| tensor(day, hour).0),
         &hours(&|day, hour| tensor(day, hour).1),
-        &of_days.clone().map(|day| day.memory.0).collect::<Vec<_>>(),
-        &of_days.clone().map(|day| day.memory.1).collect::<Vec<_>>(),
-        &of_days.clone().map(|day| day.energy).collect::<Vec<_>>(),
-        is_further,
+        &numbers(|row| row.of_day.memory.0),
+        &numbers(|row| row.of_day.memory.1),
+        &numbers(|row| row.of_day.energy),
     )
     .execute(db)
     .await?;

@@ -33,11 +33,31 @@ pub fn read(
     each: &mut dyn FnMut(Item),
     make: impl Fn(&Cells<'_>) -> Result<Item, Wrong>,
 ) -> Result<(), Refusal> {
+    read_named(input, |column| Some(column.to_owned()), needed, expected, each, make)
+}
+
+/// The same of a file whose columns may be called otherwise: `name` says what each is here, if it is anything. Of two that are the
+/// same the first counts.
+///
+/// # Errors
+/// Those of [`read`].
+pub fn read_named(
+    input: impl Read,
+    name: fn(&str) -> Option<String>,
+    needed: &[&str],
+    expected: &str,
+    each: &mut dyn FnMut(Item),
+    make: impl Fn(&Cells<'_>) -> Result<Item, Wrong>,
+) -> Result<(), Refusal> {
     let mut rows = csv::ReaderBuilder::new().flexible(true).from_reader(input);
     let refused = |error: &csv::Error| Refusal::new(format!("a file that is damaged: {error}"), expected);
     let header = rows.headers().map_err(|error| refused(&error))?.clone();
-    let at: BTreeMap<String, usize> =
-        header.iter().enumerate().map(|(place, name)| (name.trim().to_owned(), place)).collect();
+    let mut at: BTreeMap<String, usize> = BTreeMap::new();
+    for (place, column) in header.iter().enumerate() {
+        if let Some(name) = name(column.trim().trim_start_matches('\u{feff}')) {
+            at.entry(name).or_insert(place);
+        }
+    }
     if let Some(missing) = needed.iter().find(|name| !at.contains_key(**name)) {
         return Err(Refusal::new(format!("no column {missing}"), expected));
     }

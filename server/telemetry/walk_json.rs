@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{BufReader, Read};
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
 use super::reading::unreadable;
@@ -31,12 +31,12 @@ impl Met {
 ///
 /// # Errors
 /// A [`Refusal`] of what cannot be read, or is no JSON; `expected`: what it should be.
-pub fn walk(
+pub fn walk<T: DeserializeOwned>(
     input: impl Read,
     path: &[&str],
     keep: &[&str],
     expected: &str,
-    each: &mut dyn FnMut(Value),
+    each: &mut dyn FnMut(T),
 ) -> Result<Met, Refusal> {
     walk_all(input, path, keep, each).map_err(|error| {
         if error.is_io() {
@@ -49,11 +49,11 @@ pub fn walk(
     })
 }
 
-fn walk_all(
+fn walk_all<T: DeserializeOwned>(
     input: impl Read,
     path: &[&str],
     keep: &[&str],
-    each: &mut dyn FnMut(Value),
+    each: &mut dyn FnMut(T),
 ) -> Result<Met, serde_json::Error> {
     let mut json = serde_json::Deserializer::from_reader(BufReader::with_capacity(256 << 10, input));
     let mut met = Met::default();
@@ -62,16 +62,16 @@ fn walk_all(
     Ok(met)
 }
 
-struct Walk<'a> {
+struct Walk<'a, T> {
     path: &'a [&'a str],
     keep: &'a [&'a str],
     met: &'a mut Met,
-    each: &'a mut dyn FnMut(Value),
+    each: &'a mut dyn FnMut(T),
 }
 
-impl Walk<'_> {
+impl<T> Walk<'_, T> {
     /// The same below.
-    fn below(&mut self) -> Walk<'_> {
+    fn below(&mut self) -> Walk<'_, T> {
         Walk { path: &self.path[1..], keep: self.keep, met: self.met, each: self.each }
     }
 
@@ -80,20 +80,19 @@ impl Walk<'_> {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Walk<'_> {
+impl<'de, T: DeserializeOwned> DeserializeSeed<'de> for Walk<'_, T> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         if self.path.is_empty() {
-            let value = serde::Deserialize::deserialize(deserializer)?;
-            (self.each)(value);
+            (self.each)(T::deserialize(deserializer)?);
             return Ok(());
         }
         deserializer.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for Walk<'_> {
+impl<'de, T: DeserializeOwned> Visitor<'de> for Walk<'_, T> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -149,14 +148,13 @@ mod tests {
             ("[[1], [2]]", &["a", "*"], vec![], false),
         ] {
             let mut found = Vec::new();
-            let met =
-                walk(json.as_bytes(), path, &["c"], "", &mut |it| found.push(it.as_i64().unwrap())).unwrap();
+            let met = walk(json.as_bytes(), path, &["c"], "", &mut |it: i64| found.push(it)).unwrap();
             assert_eq!((found, met.is_there), (expected, is_there), "{json}");
             if json.contains("\"c\"") {
                 assert_eq!(met.text("c"), "x");
             }
         }
-        let mut ignored = |_| {};
+        let mut ignored = |_: Value| {};
         assert!(walk(&b"{\"a\": ["[..], &["a", "*"], &[], "", &mut ignored).is_err());
         assert!(walk(&b"{} {}"[..], &["a"], &[], "", &mut ignored).is_err());
         assert!(walk(&b"5"[..], &["a"], &[], "", &mut ignored).is_err());

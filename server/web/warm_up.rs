@@ -126,6 +126,7 @@ async fn ask(
     let first = spend::find(&mut *db, answers, &question, None).await?;
     answers.variance(&mut *db, &question).await?;
     report::chargeback(&mut *db, answers, &question).await?;
+    Box::pin(answers.gpu_jobs(&mut *db, &question)).await?;
     charges::find(&mut *db, answers, &question, None, 1).await?;
     // What one opens next: the charges behind one of the largest services.
     let services = first.spend.groups.iter().filter_map(|group| group.key.clone());

@@ -44,10 +44,11 @@ fn job<'a>(it: &'a Value, id: &str) -> &'a Value {
     it["jobs"].as_array().unwrap().iter().find(|job| job["job_id"] == id).unwrap()
 }
 
-/// The five lines sum to all charges of GPUs, and jobs to what they held.
+/// The six lines sum to all charges of GPUs, and jobs to what they held.
 fn assert_balanced(it: &Value) {
     let cost = &it["cost"];
-    let lines = ["used", "idle", "unmeasured", "unheld", "without_usage"].map(|name| decimal(&cost[name]));
+    let lines = ["used", "idle", "unmeasured", "unheld", "stranded", "without_usage"]
+        .map(|name| decimal(&cost[name]));
     assert_eq!(lines.into_iter().sum::<Decimal>(), decimal(&cost["total"]), "{cost}");
     let held = ["used", "idle", "unmeasured"].map(|name| decimal(&cost[name])).into_iter().sum::<Decimal>();
     let jobs: Decimal = it["jobs"].as_array().unwrap().iter().map(|job| decimal(&job["cost"])).sum();
@@ -207,4 +208,92 @@ async fn a_meter_says_how_busy_the_jobs_of_a_scheduler_were(db: PgPool) {
         (decimal(&one["measured_hours"]), decimal(&one["used_hours"])),
         (Decimal::from(4), Decimal::from(2))
     );
+}
+
+/// What a Prometheus says of node-s1 from ten to eleven: a GPU is cut into a slice that a pod holds and one that nobody does, another pod
+/// holds one whole, and two share a third.
+fn slices() -> String {
+    let h100 = "\"modelName\":\"NVIDIA H100 80GB HBM3\",\"Hostname\":\"node-s1\"";
+    let pod = |name: &str| format!("\"namespace\":\"llm\",\"pod\":\"{name}\"");
+    let series = [
+        format!("\"UUID\":\"GPU-0\",\"GPU_I_ID\":\"1\",\"GPU_I_PROFILE\":\"3g.40gb\",{}", pod("half")),
+        "\"UUID\":\"GPU-0\",\"GPU_I_ID\":\"2\",\"GPU_I_PROFILE\":\"1g.10gb\"".to_owned(),
+        format!("\"UUID\":\"GPU-1\",{}", pod("whole")),
+        format!("\"UUID\":\"GPU-2\",\"vgpu\":\"0\",{}", pod("replica")),
+        "\"UUID\":\"GPU-2\",\"vgpu\":\"1\"".to_owned(),
+    ];
+    let points: Vec<String> =
+        (0..60).map(|minute| format!("[{},\"0.25\"]", 1_791_194_400 + minute * 60)).collect();
+    let series: Vec<String> = series
+        .iter()
+        .map(|labels| {
+            format!(
+                "{{\"metric\":{{\"__name__\":\"DCGM_FI_PROF_GR_ENGINE_ACTIVE\",{h100},{labels}}},\"values\":[{}]}}",
+                points.join(",")
+            )
+        })
+        .collect();
+    format!(
+        "{{\"status\":\"success\",\"data\":{{\"resultType\":\"matrix\",\"result\":[{}]}}}}",
+        series.join(",")
+    )
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn slices_are_charged_by_their_share_and_what_is_left_is_stranded(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut finance = app.signed_in(Role::Finance).await;
+    finance.import("bill.csv", bill()).await;
+    finance.upload(&[("dcgm.json", slices().as_bytes())]).await;
+    finance.run_jobs().await;
+    let it = finance.json("/jobs/2026-10.json").await;
+    assert_balanced(&it);
+    // A GPU costs 10.10. 3g.40gb is half of one, 1g.10gb a seventh.
+    let cost = |id: &str| decimal(&job(&it, id)["cost"]).normalize().to_string();
+    assert_eq!([cost("half"), cost("whole"), cost("replica")], ["5.05", "10.1", "5.05"]);
+    assert_eq!(job(&it, "half")["profile"], "3g.40gb");
+    assert_eq!(decimal(&it["hours"]["stranded"]), "0.3572".parse().unwrap());
+    assert_eq!(decimal(&it["cost"]["stranded"]), "3.60772".parse().unwrap());
+    let spend = finance.json("/spend/2026-10.json?by=use").await;
+    let groups = spend["groups"].as_array().unwrap();
+    let stranded = groups.iter().find(|it| it["key"] == "Stranded by slices").unwrap();
+    assert_eq!(decimal(&stranded["cost"]["amount"]), "3.60772".parse().unwrap(), "{spend}");
+    let page = finance.get("/jobs/2026-10?by=slice").await;
+    assert_eq!(html::texts(&page.body, "#groups tbody tr").len(), 2);
+    assert!(page.body.contains("Whole GPUs") && page.body.contains("Stranded by slices"));
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn usage_of_any_tool_is_imported_as_plain_csv(db: PgPool) {
+    let app = TestApp::new(db);
+    let mut finance = app.signed_in(Role::Finance).await;
+    finance.import("bill.csv", bill()).await;
+    let csv = "Node Name,Start Time,End Time,GPU count,Project,Workload,User,GPU utilization,Memory MiB,Power\n\
+        node-s2,2026-10-05T12:00:00Z,2026-10-05T12:30:00Z,4,vision,train-1,ana,40,61440,500\n\
+        node-s2,2026-10-05T12:30:00Z,2026-10-05T13:00:00Z,4,vision,train-1,ana,60,61440,500\n\
+        node-s2,2026-10-05T12:30:00Z,2026-10-05T12:00:00Z,4,vision,train-2,ana,60,,\n";
+    let uploaded = finance.upload(&[("runai.csv", csv.as_bytes())]).await;
+    finance.run_jobs().await;
+    assert!(finance.get(uploaded.location()).await.body.contains("Usage import 1"));
+    let import = finance.get("/usage/imports/1").await;
+    assert!(import.body.contains("a time after that of from"), "{}", import.body);
+    let it = finance.json("/jobs/2026-10.json").await;
+    assert_balanced(&it);
+    let held = job(&it, "train-1");
+    assert_eq!((held["user"].as_str(), held["namespace"].as_str()), (Some("ana"), Some("vision")));
+    assert_eq!(decimal(&held["accelerator_hours"]), Decimal::from(4));
+    assert_eq!(decimal(&held["used_hours"]), Decimal::from(2));
+    assert_eq!(decimal(&held["cost"]), Decimal::from(20));
+    let address = format!("/jobs/job/{}", held["job_no"]);
+    let one = finance.json(&format!("{address}.json")).await;
+    let over_time = one["over_time"].as_array().unwrap();
+    assert_eq!(over_time.len(), 1);
+    assert_eq!(decimal(&over_time[0]["used_hours"]), Decimal::from(2));
+    let meters =
+        ["memory_gib", "power_watts", "energy_kwh"].map(|name| decimal(&one["meters"][name]).normalize());
+    assert_eq!(meters.map(|it| it.to_string()), ["60", "500", "2"]);
+    let page = finance.get(&address).await;
+    for text in ["GPU-hours by hour", "60 GiB per GPU", "500 W per GPU", "2 kWh"] {
+        assert!(page.body.contains(text), "{text}: {}", page.body);
+    }
 }

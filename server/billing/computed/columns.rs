@@ -28,6 +28,7 @@ const COLUMNS: &[(&str, &str)] = &[
     ("ListCost", "ListCost"),
     ("ContractedCost", "ContractedCost"),
     ("ConsumedQuantity", "ConsumedQuantity"),
+    ("x_GpuledgerHours", "ConsumedQuantity"),
     ("InvoiceId", "InvoiceId"),
     ("ServiceName", "ServiceName"),
     ("ServiceCategory", "ServiceCategory"),

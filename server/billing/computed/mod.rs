@@ -12,6 +12,7 @@
 
 mod billed_day;
 mod columns;
+mod hours;
 pub mod usage_tags;
 mod write;
 
@@ -159,6 +160,7 @@ struct At {
     category: Column,
     costs: [Column; 4],
     quantity: Column,
+    hours: Column,
     invoice: Column,
     resource: Column,
     provider: Column,
@@ -187,6 +189,7 @@ impl Reader {
             costs: ["billedcost", "effectivecost", "listcost", "contractedcost"].map(|key| header.find(key)),
             category: header.find("chargecategory"),
             quantity: header.find("consumedquantity"),
+            hours: header.find("gpuledgerhours"),
             invoice: header.find("invoiceid"),
             resource: header.find("resourceid"),
             provider: header.find("providername"),
@@ -267,6 +270,9 @@ impl ReadRow for Reader {
         charge.contracted_cost = row.needed_amount(contracted)?;
         charge.consumed_quantity = row.amount(at.quantity)?;
         charge.is_metered = charge.consumed_quantity.is_some();
+        if !hours::read(row.word(at.hours), &mut charge.hours) {
+            return Err(row.problem(at.hours, "hours of a day, each with a quantity: 9:2.5 10:8"));
+        }
         row.verbatim(at.invoice, &mut charge.invoice_id)?;
         row.verbatim(at.resource, &mut charge.resource_id)?;
         Ok(Outcome::Charge)
@@ -362,7 +368,10 @@ mod tests {
             pricing in 0usize..6,
             of_usage in any::<bool>(),
             quantity in proptest::option::of(any::<i64>()),
+            hours in proptest::collection::btree_map(0u8..24, any::<i64>(), 0..24),
         ) {
+            let hours: Vec<_> =
+                hours.into_iter().map(|(hour, it)| (hour, Decimal::new(i128::from(it), 6))).collect();
             let (bill, category) = if of_usage {
                 (ComputedBill::Usage, ChargeCategory::Usage)
             } else {
@@ -400,6 +409,7 @@ mod tests {
                 period: period("2026-09-03T00:00:00Z", "2026-09-04T00:00:00Z"),
                 costs: Costs { billed, effective, list, contracted },
                 quantity,
+                hours: &hours,
                 why: "Discount of 8%: contract, \"renewed\"",
             };
             file.write(&row);
@@ -415,6 +425,7 @@ mod tests {
             prop_assert_eq!(charge.billing_month, "2026-09".parse::<BillingMonth>().unwrap());
             prop_assert_eq!(charge.scope, bill.scope());
             prop_assert_eq!((charge.consumed_quantity, charge.is_metered), (quantity, quantity.is_some()));
+            prop_assert_eq!(&charge.hours, &hours);
             prop_assert_eq!(&charge.invoice_id, &format!("{}-2026-09", bill.name()));
             prop_assert_eq!(charges.iter().map(|it| it.period.is_longer_than_a_day()).collect::<Vec<_>>(), [false, true]);
         }

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::{CORRECTION, ComputedBill, UNUSED, columns};
+use super::{CORRECTION, ComputedBill, UNUSED, columns, hours};
 use crate::billing::charge::{ChargeCategory, ChargeKey};
 use crate::money::Decimal;
 use crate::period::{BillingMonth, ChargePeriod};
@@ -20,6 +20,8 @@ pub struct ComputedCharge<'a> {
     pub costs: Costs,
     /// In units of the key, of what was paid for; negative where it is another's.
     pub quantity: Option<Decimal>,
+    /// What each hour of the day of its period has of the quantity; empty: it is spread evenly over the period.
+    pub hours: &'a [(u8, Decimal)],
     /// For people who look at the row: why it is there.
     pub why: &'a str,
 }
@@ -79,7 +81,7 @@ impl ComputedFile {
     }
 
     pub fn write(&mut self, row: &ComputedCharge<'_>) {
-        let ComputedCharge { key, category, resource_id, tags, period, costs, quantity, why } = row;
+        let ComputedCharge { key, category, resource_id, tags, period, costs, quantity, hours, why } = row;
         let time = |at: DateTime<Utc>| at.format("%Y-%m-%dT%H:%M:%SZ").to_string();
         let [billed, effective, list, contracted] =
             [costs.billed, costs.effective, costs.list, costs.contracted].map(|cost| cost.to_string());
@@ -105,6 +107,7 @@ impl ComputedFile {
             &list,
             &contracted,
             &quantity,
+            &hours::text(hours),
             &invoice,
             &key.service,
             &key.service_category,

@@ -7,6 +7,7 @@ use chrono::NaiveDate;
 use ethnum::I256;
 
 use super::amount::{Amount, Amounts};
+use super::entry::Entry;
 use crate::ledger::runs::Record;
 use crate::money::Decimal;
 use crate::period::{BillingMonth, ChargePeriod};
@@ -94,10 +95,14 @@ pub struct Day {
 
 impl Day {
     /// Adds what a charge for a period sums to.
-    pub fn add(&mut self, sums: &Amounts, period: &ChargePeriod) {
-        self.sums.merge(sums);
-        if let Some(hours) = &mut self.hours {
-            add_hours(hours, period, sums.metered_quantity());
+    pub fn add(&mut self, charge: &Entry) {
+        self.sums.merge(&charge.sums);
+        let Some(hours) = &mut self.hours else { return };
+        if charge.hours.is_empty() {
+            return add_hours(hours, &charge.period, charge.sums.metered_quantity());
+        }
+        for (hour, quantity) in &charge.hours {
+            add_hour(hours, *hour, quantity);
         }
     }
 

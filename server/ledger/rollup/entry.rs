@@ -1,6 +1,6 @@
 //! A charge on its way to the sums.
 
-use super::amount::Amounts;
+use super::amount::{Amount, Amounts};
 use super::cell::Cell;
 use super::sums::Sums;
 use crate::billing::Charge;
@@ -15,6 +15,8 @@ pub struct Entry {
     pub(super) resource: Option<Box<str>>,
     pub(super) period: ChargePeriod,
     pub(super) sums: Amounts,
+    /// What each hour has of its quantity, where that is stated.
+    pub(super) hours: Box<[(u8, Amount)]>,
 }
 
 impl Entry {
@@ -33,6 +35,7 @@ impl Entry {
             resource: (!destination.bears_accelerators).then(|| charge.resource_id.as_str().into()),
             period: charge.period,
             sums: Amounts::of(sums),
+            hours: charge.hours.iter().map(|(hour, quantity)| (*hour, Amount::of(quantity))).collect(),
         }
     }
 }

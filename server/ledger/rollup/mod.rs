@@ -96,7 +96,7 @@ impl Rollup {
             hours: resource.is_none().then(Vec::new),
             ..Day::default()
         };
-        self.cells.add(entry.cell, new, |day| day.add(&entry.sums, &entry.period))?;
+        self.cells.add(entry.cell, new, |day| day.add(&entry))?;
         let Some(resource) = resource else { return Ok(()) };
         self.of_resources += 1;
         let place = OfResource { cell: entry.cell, resource };

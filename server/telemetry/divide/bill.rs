@@ -5,11 +5,9 @@
 //! | by | the accelerators held of those that were paid for, hour by hour ([`share`]) |
 //! | of what | every charge of the machine: its hours, what adjusts them, credits; all four costs and the metered quantity alike |
 //! | parts | one for each job and what became of its hours, one of what nobody held; what is not known stays with the machine |
-//! | time | the hours in which the parts are the same; what belongs to no day is divided as a whole |
+//! | time | a part is of a day, from the first hour that it has some of to the last, and says how much of each; what belongs to no day is divided as a whole |
 
-use std::ops::Range;
-
-use chrono::{DateTime, Days, NaiveTime, TimeDelta, Utc};
+use chrono::{Days, NaiveDate, NaiveTime, TimeDelta};
 
 use crate::billing::{BilledDay, ChargeCategory, Costs};
 use crate::money::Decimal;
@@ -28,6 +26,8 @@ pub(super) struct Part {
     pub period: ChargePeriod,
     pub costs: Costs,
     pub quantity: Decimal,
+    /// What each hour of the day has of the quantity. Empty where the row names no hours.
+    pub hours: Vec<(u8, Decimal)>,
 }
 
 /// What a machine is charged for accelerators in a month, and who held them.
@@ -67,88 +67,97 @@ impl<'a> Divided<'a> {
     ) -> Vec<Part> {
         let weighed = machine.row(paid);
         let names_hours = !row.is_whole_period && row.hours.iter().any(|it| !it.is_zero());
-        let slots = if names_hours {
-            alike(paid.hours.clone(), |hours| weighed.weights(hours))
+        let by_hour: Vec<Vec<i128>> = if names_hours {
+            paid.hours.clone().map(|hour| weighed.weights(hour..hour + 1)).collect()
         } else {
-            vec![(paid.hours.clone(), weighed.weights(paid.hours.clone()))]
+            vec![weighed.weights(paid.hours.clone())]
         };
-        let weights: Vec<i128> = slots.iter().flat_map(|(_, weights)| weights.iter().copied()).collect();
-        let [billed, effective, list, contracted, quantity] =
-            [row.billed, row.effective, row.list, row.contracted, row.quantity].map(|it| split(it, &weights));
+        let whole: Vec<i128> =
+            (0..weighed.places()).map(|place| by_hour.iter().map(|weights| weights[place]).sum()).collect();
+        let [billed, effective, list, contracted] =
+            [row.billed, row.effective, row.list, row.contracted].map(|it| split(it, &whole));
+        let quantities = split(row.quantity, &by_hour.concat());
         let mut parts = Vec::new();
-        for (slot, (hours, _)) in slots.iter().enumerate() {
-            let period = if names_hours { self.of_hours(hours) } else { self.of_row(row) };
-            for place in 0..weighed.places() - 1 {
-                let at = slot * weighed.places() + place;
-                let costs = Costs {
-                    billed: billed[at],
-                    effective: effective[at],
-                    list: list[at],
-                    contracted: contracted[at],
-                };
-                if weights[at] == 0 || costs.is_zero() && quantity[at].is_zero() {
-                    continue;
-                }
-                let holder = weighed.job(place).map(|job| self.usage.holders[job]);
-                let (job_no, gpu_use) = match holder {
-                    Some(Holder { job_no: NOBODY, .. }) | None => (None, GpuUse::Unheld),
-                    Some(Holder { job_no, gpu_use, .. }) => (Some(job_no), gpu_use),
-                };
-                parts.push(Part { job_no, gpu_use, period, costs, quantity: quantity[at] });
+        for place in (0..weighed.places() - 1).filter(|place| whole[*place] != 0) {
+            let costs = Costs {
+                billed: billed[place],
+                effective: effective[place],
+                list: list[place],
+                contracted: contracted[place],
+            };
+            let of_hours = quantities.iter().skip(place).step_by(weighed.places());
+            let quantity = of_hours.clone().copied().sum::<Decimal>();
+            if costs.is_zero() && quantity.is_zero() {
+                continue;
             }
+            let hours: Vec<(u8, Decimal)> = if names_hours {
+                let hours = (0..).zip(of_hours).zip(&by_hour);
+                let held = hours.filter(|(_, weights)| weights[place] != 0);
+                held.map(|((hour, quantity), _)| (hour, *quantity)).collect()
+            } else {
+                Vec::new()
+            };
+            let holder = weighed.job(place).map(|job| self.usage.holders[job]);
+            let (job_no, gpu_use) = match holder {
+                Some(Holder { gpu_use, job_no, .. }) if job_no > NOBODY => (Some(job_no), gpu_use),
+                Some(Holder { gpu_use, .. }) => (None, gpu_use),
+                None => (None, GpuUse::Unheld),
+            };
+            parts.push(Part {
+                job_no,
+                gpu_use,
+                period: of_row(row, self.month, &hours),
+                costs,
+                quantity,
+                hours,
+            });
         }
         merged(parts)
     }
+}
 
-    /// Hours of the month.
-    fn of_hours(&self, hours: &Range<usize>) -> ChargePeriod {
-        let begins = self.month.first_day().and_time(NaiveTime::MIN).and_utc();
-        let at = |hour: usize| -> DateTime<Utc> {
-            // A month has few hours.
-            begins + TimeDelta::hours(i64::try_from(hour).unwrap_or_default())
+/// From the first of these hours to the end of the last; else as the row says it: its day, or more than a day from it.
+fn of_row(row: &BilledDay, month: BillingMonth, hours: &[(u8, Decimal)]) -> ChargePeriod {
+    let after = |days: u64| row.day.checked_add_days(Days::new(days)).unwrap_or(row.day);
+    let midnight = |day: NaiveDate| day.and_time(NaiveTime::MIN).and_utc();
+    if let (Some((first, _)), Some((last, _))) = (hours.first(), hours.last()) {
+        let at = |hour: u8| midnight(row.day) + TimeDelta::hours(hour.into());
+        return ChargePeriod { start: at(*first), end: at(last + 1) };
+    }
+    let end = if row.is_whole_period { after(2).max(month.days().end) } else { after(1) };
+    ChargePeriod { start: midnight(row.day), end: midnight(end) }
+}
+
+impl Part {
+    /// What takes it away.
+    pub fn negative(self) -> Self {
+        let hours = self.hours.into_iter().map(|(hour, quantity)| (hour, -quantity)).collect();
+        Self { costs: self.costs.negative(), quantity: -self.quantity, hours, ..self }
+    }
+
+    /// With another of the same row.
+    pub fn add(&mut self, other: Self) {
+        self.costs = self.costs.plus(other.costs);
+        self.quantity += other.quantity;
+        self.period = ChargePeriod {
+            start: self.period.start.min(other.period.start),
+            end: self.period.end.max(other.period.end),
         };
-        ChargePeriod { start: at(hours.start), end: at(hours.end) }
-    }
-
-    /// As the row says it: its day, or more than a day from it.
-    fn of_row(&self, row: &BilledDay) -> ChargePeriod {
-        let after = |days: u64| row.day.checked_add_days(Days::new(days)).unwrap_or(row.day);
-        let end = if row.is_whole_period { after(2).max(self.month.days().end) } else { after(1) };
-        let at = |day: chrono::NaiveDate| day.and_time(NaiveTime::MIN).and_utc();
-        ChargePeriod { start: at(row.day), end: at(end) }
+        for (hour, quantity) in other.hours {
+            match self.hours.binary_search_by_key(&hour, |(hour, _)| *hour) {
+                Ok(at) => self.hours[at].1 += quantity,
+                Err(at) => self.hours.insert(at, (hour, quantity)),
+            }
+        }
     }
 }
 
-/// Hours that follow each other and are weighed alike, with their weights together.
-fn alike(hours: Range<usize>, weights: impl Fn(Range<usize>) -> Vec<i128>) -> Vec<(Range<usize>, Vec<i128>)> {
-    let mut slots: Vec<(Range<usize>, Vec<i128>)> = Vec::new();
-    for hour in hours {
-        let of_hour = weights(hour..hour + 1);
-        match slots.last_mut() {
-            Some((slot, weights)) if *weights == of_hour => slot.end = hour + 1,
-            _ => slots.push((hour..hour + 1, of_hour)),
-        }
-    }
-    for (slot, weights) in &mut slots {
-        let hours = slot.len() as i128;
-        for weight in weights {
-            *weight *= hours;
-        }
-    }
-    slots
-}
-
-/// What nobody held is one part of a period, whether a meter saw that or it follows.
+/// What nobody held is one part, whether a meter saw that or it follows.
 fn merged(parts: Vec<Part>) -> Vec<Part> {
     let mut merged: Vec<Part> = Vec::with_capacity(parts.len());
     for part in parts {
-        let same = merged.iter_mut().rev().take_while(|it| it.period == part.period);
-        let mut same = same.filter(|it| it.job_no == part.job_no && it.gpu_use == part.gpu_use);
-        match same.next() {
-            Some(known) => {
-                known.costs = known.costs.plus(part.costs);
-                known.quantity += part.quantity;
-            }
+        match merged.iter_mut().find(|it| it.job_no == part.job_no && it.gpu_use == part.gpu_use) {
+            Some(known) => known.add(part),
             None => merged.push(part),
         }
     }
@@ -158,6 +167,7 @@ fn merged(parts: Vec<Part>) -> Vec<Part> {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+    use std::ops::Range;
 
     use proptest::prelude::*;
     use uuid::Uuid;
@@ -232,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn hours_in_which_the_parts_are_the_same_are_one_part() {
+    fn what_a_job_held_on_a_day_is_one_part_that_says_its_hours() {
         // On for ten hours; eight accelerators by one job for three hours, then four of them for two.
         let hours: Vec<(usize, &str)> = (0..10).map(|hour| (hour, "1")).collect();
         let rows = [row("2026-09-02", ["100", "100", "200", "100"], &hours)];
@@ -242,13 +252,11 @@ mod tests {
         let parts = Divided::new(month(), &rows, &usage).parts();
         assert_eq!(
             texts(&parts[0]),
-            [
-                "02 00-02 03 job 7 Used: 30 3",
-                "02 03-02 05 job 7 Used: 10 1",
-                "02 03-02 05 nobody Held by nobody: 10 1",
-                "02 05-02 08 nobody Held by nobody: 30 3",
-            ]
+            ["02 00-02 05 job 7 Used: 40 4", "02 03-02 08 nobody Held by nobody: 40 4"]
         );
+        let of_hours: Vec<_> =
+            parts[0][0].hours.iter().map(|(hour, it)| format!("{hour}:{}", it.normalize())).collect();
+        assert_eq!(of_hours, ["0:1", "1:1", "2:1", "3:0.5", "4:0.5"]);
     }
 
     #[test]
@@ -314,7 +322,10 @@ mod tests {
             }
             let mut of_key: BTreeMap<_, usize> = BTreeMap::new();
             for it in &parts {
-                *of_key.entry((it.period.start, it.job_no, it.gpu_use)).or_default() += 1;
+                *of_key.entry((it.job_no, it.gpu_use)).or_default() += 1;
+                prop_assert_eq!(it.hours.iter().map(|(_, it)| *it).sum::<Decimal>(), it.quantity);
+                let hours: Vec<u8> = it.hours.iter().map(|(hour, _)| *hour).collect();
+                prop_assert!(hours.is_sorted() && it.period.end - it.period.start <= TimeDelta::days(1));
             }
             prop_assert!(of_key.values().all(|count| *count == 1));
         }

@@ -11,9 +11,8 @@ use sqlx::PgConnection;
 use super::bill::{Divided, Part};
 use super::due::Due;
 use super::tags::{why, with_usage};
-use crate::billing::{BilledDay, ComputedBill, ComputedCharge, ComputedFile, Costs};
+use crate::billing::{BilledDay, ComputedBill, ComputedCharge, ComputedFile};
 use crate::ledger::{self, BillDays};
-use crate::money::Decimal;
 use crate::telemetry::by_machine::{MachineUsage, by_machine};
 use crate::telemetry::read::{self, JobDescription, Node};
 
@@ -96,35 +95,33 @@ impl Writing {
     ) {
         let parts = Divided::new(due.bill.month, rows, usage).parts();
         for (row, parts) in rows.iter().zip(&parts) {
-            for of_period in parts.chunk_by(|a, b| a.period == b.period) {
-                for part in of_period {
-                    let job = part.job_no.and_then(|job| jobs.get(&job));
-                    let tags = with_usage(&row.tags, node, part.gpu_use, job);
-                    self.write(row, (part.costs, part.quantity), &tags, part, &why(part.gpu_use, job));
+            // What they have is taken from the machine.
+            let mut whole: Option<Part> = None;
+            for part in parts {
+                let job = part.job_no.and_then(|job| jobs.get(&job));
+                let tags = with_usage(&row.tags, node, part.gpu_use, job);
+                self.write(row, part, &tags, &why(part.gpu_use, job));
+                match &mut whole {
+                    Some(whole) => whole.add(part.clone()),
+                    None => whole = Some(part.clone()),
                 }
-                let costs = of_period.iter().fold(Costs::default(), |sum, it| sum.plus(it.costs)).negative();
-                let quantity: Decimal = of_period.iter().map(|it| it.quantity).sum();
-                self.write(row, (costs, -quantity), &row.tags, &of_period[0], WHY);
+            }
+            if let Some(whole) = whole {
+                self.write(row, &whole.negative(), &row.tags, WHY);
             }
         }
     }
 
-    fn write(
-        &mut self,
-        row: &BilledDay,
-        (costs, quantity): (Costs, Decimal),
-        tags: &str,
-        part: &Part,
-        why: &str,
-    ) {
+    fn write(&mut self, row: &BilledDay, part: &Part, tags: &str, why: &str) {
         self.file.write(&ComputedCharge {
             key: &row.key,
             category: row.key.category,
             resource_id: &row.resource_id,
             tags,
             period: part.period,
-            costs,
-            quantity: Some(quantity).filter(|it| !it.is_zero()),
+            costs: part.costs,
+            quantity: Some(part.quantity).filter(|it| !it.is_zero()),
+            hours: &part.hours,
             why,
         });
         self.rows += 1;

@@ -18,7 +18,7 @@ use crate::telemetry::read::{self, Node};
 /// After what the machine failed at.
 const RETRY: TimeDelta = TimeDelta::minutes(5);
 /// Part of what a division is computed from: the way it is.
-const COMPUTED_AS: u32 = 2;
+const COMPUTED_AS: i64 = 3;
 
 /// A bill that is in the ledger, or was.
 #[derive(Clone, Debug)]
@@ -66,11 +66,11 @@ pub async fn due(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<Vec<
     Ok(due)
 }
 
-/// Of the ledger, and of the catalog that says what machines bear.
+/// Of the ledger; and of the catalog that says what machines bear, with the way in which they are divided.
 async fn versions(db: &mut PgConnection) -> sqlx::Result<(i64, i64)> {
     let sequence = ledger::sequence(&mut *db).await?;
     let catalog = ledger::catalog_revision(db).await?;
-    Ok((sequence, i64::from(accelerator::version_of(catalog))))
+    Ok((sequence, (COMPUTED_AS << 32) + i64::from(accelerator::version_of(catalog))))
 }
 
 async fn find(
@@ -86,10 +86,10 @@ async fn find(
     let nodes = read::nodes(&mut *db, sequence).await?;
     let mut due = Vec::new();
     for bill in bills(&mut *db).await?.into_iter().filter(|it| !unfinished.contains(&it.month)) {
-        let imports = imports_of(&mut *db, bill.month).await?;
+        let imports = read::imports_of(&mut *db, &bill.month.days(), sequence).await?;
         let nodes = if imports.is_empty() { Vec::new() } else { nodes_of(&mut *db, &bill, &nodes).await? };
         let machines: Vec<_> = nodes.iter().map(|it| (it.node_id, &it.resource)).collect();
-        let inputs = json!([COMPUTED_AS, bill.active, bill.is_final, imports, machines, catalog]);
+        let inputs = json!([bill.active, bill.is_final, imports, machines, catalog]);
         let it = Due { nodes, inputs: Sha256::digest(inputs.to_string()).to_vec(), bill };
         let is_due = match computed.get(&it.bill.scope_id) {
             None => !it.is_nothing(),
@@ -134,24 +134,6 @@ async fn bills(db: &mut PgConnection) -> sqlx::Result<Vec<UsedBill>> {
     Ok(bills.collect())
 }
 
-/// The active imports of usage that may say something of a month, and since which version each says what it says: what is read from a
-/// server grows.
-async fn imports_of(db: &mut PgConnection, month: BillingMonth) -> sqlx::Result<Vec<(i64, i64)>> {
-    let days = month.days();
-    let imports = sqlx::query!(
-        "select import_id, coalesce(grown_sequence, from_sequence, 0) as \"since!\"
-         from usage_imports
-         where status = 'active' and first_at < $2::date::timestamp at time zone 'UTC'
-           and last_at >= $1::date::timestamp at time zone 'UTC'
-         order by 1",
-        days.start,
-        days.end,
-    )
-    .fetch_all(db)
-    .await?;
-    Ok(imports.into_iter().map(|it| (it.import_id, it.since)).collect())
-}
-
 /// The nodes that are machines of a bill.
 async fn nodes_of(db: &mut PgConnection, bill: &UsedBill, nodes: &[Node]) -> sqlx::Result<Vec<Node>> {
     let resources: Vec<String> = nodes.iter().filter_map(|it| it.resource.clone()).collect();
@@ -179,8 +161,9 @@ async fn nodes_of(db: &mut PgConnection, bill: &UsedBill, nodes: &[Node]) -> sql
 /// Whether this is how the bill was divided from the beginning: some usage of its month was known when it became what it is, and
 /// nothing of that has been divided yet. Else what is computed restates it.
 pub async fn follows_bill(db: &mut PgConnection, due: &Due) -> sqlx::Result<bool> {
-    let imports: Vec<i64> =
-        imports_of(&mut *db, due.bill.month).await?.into_iter().map(|(import, _)| import).collect();
+    let sequence = ledger::sequence(&mut *db).await?;
+    let imports = read::imports_of(&mut *db, &due.bill.month.days(), sequence).await?;
+    let imports: Vec<i64> = imports.into_iter().map(|(import, _)| import).collect();
     sqlx::query_scalar!(
         r#"with bill as (
                select coalesce(max(from_sequence), 0) as since

@@ -4,12 +4,14 @@
 //! Exporters before 4.9 and since name and measure differently; both are read. A value that means "not available" is no value: the
 //! accelerator was there, and nobody knows how busy it was.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::ops::Range;
 
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::billing::Refusal;
 use crate::telemetry::metered::{Activity, Device, Holder, Metered, ten_thousandths, until, whole};
@@ -71,12 +73,17 @@ fn metric(name: &str) -> Option<Metric> {
 
 /// A series as the API answers it.
 #[derive(Deserialize)]
-struct Series {
+struct Series<'a> {
     metric: BTreeMap<String, String>,
-    #[serde(default)]
-    values: Vec<(serde_json::Number, String)>,
-    value: Option<(serde_json::Number, String)>,
+    #[serde(default, borrow)]
+    values: Vec<Point<'a>>,
+    #[serde(borrow)]
+    value: Option<Point<'a>>,
 }
+
+/// Seconds since 1970, which may have a fraction, and what was measured then.
+#[derive(Deserialize)]
+struct Point<'a>(f64, #[serde(borrow)] Cow<'a, str>);
 
 /// Reads an answer to its end, one series at a time.
 ///
@@ -97,9 +104,9 @@ pub fn read_within(
     each: &mut dyn FnMut(Item),
 ) -> Result<Vec<String>, Refusal> {
     let mut row = 0;
-    let mut series = |value: Value| {
+    let mut series = |text: Box<RawValue>| {
         row += 1;
-        let series = Series::deserialize(value).map_err(|error| error.to_string());
+        let series = serde_json::from_str::<Series<'_>>(text.get()).map_err(|error| error.to_string());
         match series.and_then(|series| metered(&series, hours)) {
             Ok(Some(metered)) => {
                 each(Item::Sample);
@@ -127,7 +134,7 @@ pub fn read_within(
 }
 
 /// What a series says, of these hours. `None` of one that measures something else.
-fn metered(series: &Series, hours: Option<&Range<i64>>) -> Result<Option<Metered>, String> {
+fn metered(series: &Series<'_>, hours: Option<&Range<i64>>) -> Result<Option<Metered>, String> {
     let label = |name: &str| series.metric.get(name).map(String::as_str).unwrap_or_default();
     let first =
         |names: &[&str]| names.iter().map(|name| label(name)).find(|it| !it.is_empty()).unwrap_or_default();
@@ -148,7 +155,11 @@ fn metered(series: &Series, hours: Option<&Range<i64>>) -> Result<Option<Metered
         node: if host.is_empty() { id } else { host }.to_owned(),
         id: id.to_owned(),
         profile: label("GPU_I_PROFILE").to_owned(),
-        slice: label("GPU_I_ID").to_owned(),
+        slice: match (label("GPU_I_ID"), label("vgpu")) {
+            // A replica of an accelerator that is shared by time.
+            ("", replica) if !replica.is_empty() => format!("replica {replica}"),
+            (slice, _) => slice.to_owned(),
+        },
         model: label("modelName").to_owned(),
     };
     let pod = first(&["exported_pod", "pod"]);
@@ -162,6 +173,7 @@ fn metered(series: &Series, hours: Option<&Range<i64>>) -> Result<Option<Metered
             namespace: first(&["exported_namespace", "namespace"]).to_owned(),
             name: pod.to_owned(),
             container: first(&["exported_container", "container"]).to_owned(),
+            user: String::new(),
             is_slurm_job: false,
         })
     };
@@ -169,8 +181,8 @@ fn metered(series: &Series, hours: Option<&Range<i64>>) -> Result<Option<Metered
     let mut metered =
         Metered { device, holder, metric: family.copied().unwrap_or_default(), ..Metered::default() };
     let mut points = Vec::with_capacity(series.values.len() + 1);
-    for (at, value) in series.values.iter().chain(&series.value) {
-        points.push((milliseconds(at)?, number(value)));
+    for Point(at, value) in series.values.iter().chain(&series.value) {
+        points.push((milliseconds(*at)?, number(value)));
     }
     if points.len() > MOST_POINTS {
         return Err(format!("{name} with more than {MOST_POINTS} points"));
@@ -185,16 +197,12 @@ fn metered(series: &Series, hours: Option<&Range<i64>>) -> Result<Option<Metered
     Ok(Some(metered))
 }
 
-/// Seconds since 1970, which may have a fraction.
-fn milliseconds(at: &serde_json::Number) -> Result<i64, String> {
-    let text = at.to_string();
-    let (seconds, fraction) = text.split_once('.').unwrap_or((&text, ""));
-    let thousandths: String = fraction.chars().chain("000".chars()).take(3).collect();
-    let parsed = seconds.parse::<i64>().ok().zip(thousandths.parse::<i64>().ok());
-    let at = parsed.and_then(|(seconds, rest)| seconds.checked_mul(1000)?.checked_add(rest));
+fn milliseconds(seconds: f64) -> Result<i64, String> {
     // From 2001 to 2286: anything else is in another unit.
-    at.filter(|at| (1_000_000_000_000..10_000_000_000_000).contains(at))
-        .ok_or_else(|| format!("{text} as a time"))
+    if !(1e9..1e10).contains(&seconds) {
+        return Err(format!("{seconds} as a time"));
+    }
+    Ok(whole(seconds * 1000.0))
 }
 
 /// `None` of what means that there is none.
@@ -314,7 +322,7 @@ mod tests {
             namespace: "llm".into(),
             name: "t-0".into(),
             container: "c".into(),
-            is_slurm_job: false,
+            ..Holder::default()
         };
         let labels = r#","Hostname":"n1","gpu":"0","namespace":"llm","pod":"t-0","container":"c""#;
         assert_eq!(of(labels), Some(pod.clone()));

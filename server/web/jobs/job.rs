@@ -9,8 +9,10 @@ use super::super::format::{File, Format};
 use super::super::layout::Layout;
 use super::super::question::Asked;
 use super::super::{filters, paths, respond};
+use crate::chart::{Bucket, Series, Stack};
+use crate::money::Decimal;
 use crate::period::BillingMonth;
-use crate::report::{GpuJobDay, GpuJobReport};
+use crate::report::{GpuJobDay, GpuJobReport, GpuJobStretch, JobCost};
 
 /// What its address takes.
 pub const TAKES: &str = "cost currency in sequence";
@@ -22,6 +24,7 @@ struct Page {
     asked: Asked,
     path: paths::Job,
     it: GpuJobReport,
+    chart: Stack,
 }
 
 pub async fn show(path: paths::Job, format: Format, reading: Reading<Pairs>) -> Result {
@@ -36,7 +39,45 @@ pub async fn show(path: paths::Job, format: Format, reading: Reading<Pairs>) -> 
             let name = format!("job-{}", it.job.job_id);
             csv::answer(&name, &RowInCurrency::all(&it.days, it.currency.as_ref()))
         }
-        Format::Html => respond::html(Page { layout, asked, path, it }),
+        Format::Html => {
+            let chart = chart(&it);
+            respond::html(Page { layout, asked, path, it, chart })
+        }
+    }
+}
+
+/// What it held over time, and what became of that.
+fn chart(it: &GpuJobReport) -> Stack {
+    let (step, label, name) =
+        if it.is_long() { ("day", "%-d", "%b %-d, %Y") } else { ("hour", "%H", "%b %-d, %Y, %H:00 UTC") };
+    let bucket = |stretch: &GpuJobStretch| Bucket {
+        label: stretch.from.format(label).to_string(),
+        name: stretch.from.format(name).to_string(),
+        is_apart: false,
+        names_year: false,
+    };
+    let series = |label: &str, of: fn(&GpuJobStretch) -> Decimal| Series {
+        label: label.to_owned(),
+        values: it.over_time.iter().map(of).collect(),
+        is_other: false,
+    };
+    let unmeasured =
+        Series { is_other: true, ..series("Not measured", |it| it.accelerator_hours - it.measured_hours) };
+    let all = [
+        series("Used", |it| it.used_hours),
+        series("Held but idle", |it| it.measured_hours - it.used_hours),
+        unmeasured,
+    ];
+    Stack {
+        title: format!("GPU-hours by {step}"),
+        description: format!(
+            "Stacked columns, one a{} {step}: used, held but idle, not measured.",
+            if it.is_long() { "" } else { "n" }
+        ),
+        unit: "GPU-hours".to_owned(),
+        buckets: it.over_time.iter().map(bucket).collect(),
+        series: all.into_iter().filter(|it| it.values.iter().any(|value| !value.is_zero())).collect(),
+        format: |hours: Decimal| filters::figure(hours, 2),
     }
 }
 
@@ -73,11 +114,43 @@ impl Page {
             ("Cluster", job.source.clone()),
             ("State", job.state().label().to_owned()),
             ("GPU model", job.model.clone()),
+            ("MIG slice", job.profile.clone()),
             ("Submitted", moment(job.submitted_at)),
             ("Started", moment(job.started_at)),
             ("Ended", moment(job.ended_at)),
         ];
         facts.into_iter().filter(|(_, text)| !text.is_empty()).collect()
+    }
+
+    /// What meters saw beside how busy it was: label and text.
+    fn metered(&self) -> Vec<(&'static str, String)> {
+        let of = &self.it.meters;
+        let memory = |used: Decimal| match self.it.job.memory_gb() {
+            Some(whole) => format!("{used} of {whole} GiB per GPU"),
+            None => format!("{used} GiB per GPU"),
+        };
+        let metered = [
+            ("Memory in use", of.memory_gib.map(memory)),
+            (
+                "Tensor cores at work",
+                of.tensor_activity.map(|part| format!("{} % of the time", (part.times(100)).round(1))),
+            ),
+            ("Power", of.power_watts.map(|watts| format!("{watts} W per GPU"))),
+            ("Energy", of.energy_kwh.map(|energy| format!("{energy} kWh"))),
+        ];
+        metered.into_iter().filter_map(|(label, text)| Some((label, text?))).collect()
+    }
+
+    /// A part of it with the addresses of its team and its experiment, in the month in which it began.
+    fn team(&self, owner: &JobCost) -> Option<String> {
+        let month = BillingMonth::of(self.it.days.first()?.day);
+        let path = paths::Team { team: owner.team.clone(), period: month.into() };
+        (!owner.team.is_empty()).then(|| self.asked.link(path))
+    }
+
+    fn experiment(&self, owner: &JobCost) -> Option<String> {
+        let path = paths::Experiment { experiment: paths::Named(owner.experiment.clone()) };
+        (!owner.experiment.is_empty()).then(|| self.asked.link(path))
     }
 
     fn import(&self) -> paths::UsageImport {

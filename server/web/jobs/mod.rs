@@ -17,6 +17,7 @@ use crate::enum_words::{words, written_as_str};
 use crate::money::{Currency, Decimal};
 use crate::period::Period;
 use crate::report::{GpuJob, GpuJobs};
+use crate::telemetry::GpuUse;
 
 /// Jobs on a page.
 const PAGE: usize = 100;
@@ -38,6 +39,7 @@ words! {
         Wckey = "wckey", "Wckey", "Wckey";
         Namespace = "namespace", "Namespace", "Namespace";
         Node = "node", "Node", "Nodes";
+        Slice = "slice", "MIG slice", "MIG slice";
         State = "state", "State", "State";
     }
 }
@@ -127,7 +129,10 @@ struct Page {
     period: Period,
     asked: Asked,
     query: JobsQuery,
+    /// Without its jobs.
     it: GpuJobs,
+    /// What some job of the period has.
+    there: Vec<By>,
     /// In the order of the page, those that were not asked for left out.
     shown: Vec<GpuJob>,
 }
@@ -150,7 +155,8 @@ pub async fn show(path: paths::Jobs, format: Format, reading: Reading<Pairs>) ->
     let asked = Asked::read_only(pairs, TAKES)?;
     let question = asked.question(period, person.viewer());
     let mut it = app.answers.gpu_jobs(&mut db, &question).await?;
-    let shown = shown(&it.jobs, &query, asked.find.as_deref());
+    let there = ways_there(&it.jobs);
+    let shown = shown(std::mem::take(&mut it.jobs), &query, asked.find.as_deref());
     match format {
         Format::Json => {
             it.jobs = shown;
@@ -160,7 +166,7 @@ pub async fn show(path: paths::Jobs, format: Format, reading: Reading<Pairs>) ->
             let currency = it.data_status.currency.as_ref();
             csv::answer(&format!("jobs-{period}"), &RowInCurrency::all(&shown, currency))
         }
-        Format::Html => respond::html(Page { layout, period, asked, query, it, shown }),
+        Format::Html => respond::html(Page { layout, period, asked, query, it, there, shown }),
     }
 }
 
@@ -176,12 +182,19 @@ fn values(job: &GpuJob, by: By) -> Vec<&str> {
         By::Experiment => &job.experiment,
         By::Wckey => &job.job.wckey,
         By::Namespace => &job.job.namespace,
+        By::Slice => &job.job.profile,
         By::State => &job.job.state,
         By::Node => return job.nodes.iter().map(String::as_str).collect(),
     }]
 }
 
-fn shown(jobs: &[GpuJob], query: &JobsQuery, find: Option<&str>) -> Vec<GpuJob> {
+/// What jobs can be added up by: what none of them has is nothing to add up by.
+fn ways_there(jobs: &[GpuJob]) -> Vec<By> {
+    let is_there = |by: &By| jobs.iter().any(|job| values(job, *by).iter().any(|it| !it.is_empty()));
+    By::ALL.into_iter().filter(is_there).collect()
+}
+
+fn shown(mut shown: Vec<GpuJob>, query: &JobsQuery, find: Option<&str>) -> Vec<GpuJob> {
     let find = find.map(str::to_lowercase);
     let is_found = |job: &GpuJob| {
         let texts = [&job.job.job_id, &job.job.name, &job.job.user_name, &job.job.account];
@@ -189,7 +202,7 @@ fn shown(jobs: &[GpuJob], query: &JobsQuery, find: Option<&str>) -> Vec<GpuJob> 
     };
     let is_asked =
         |job: &GpuJob| query.only.iter().all(|(by, value)| values(job, *by).contains(&value.as_str()));
-    let mut shown: Vec<GpuJob> = jobs.iter().filter(|it| is_found(it) && is_asked(it)).cloned().collect();
+    shown.retain(|it| is_found(it) && is_asked(it));
     // Stable: what is equal stays by cost.
     match query.sort {
         SortBy::Cost => {}
@@ -233,11 +246,7 @@ impl Page {
 
     /// What jobs can be added up by.
     fn ways(&self) -> Vec<(String, String, bool)> {
-        // What no job has is nothing to add up by.
-        let is_there = |by: &By| {
-            *by == self.query.by
-                || self.it.jobs.iter().any(|job| values(job, *by).iter().any(|it| !it.is_empty()))
-        };
+        let is_there = |by: &By| *by == self.query.by || self.there.contains(by);
         let of = |by: By| {
             let query = JobsQuery { by, sort: SortBy::Cost, is_reversed: false, ..self.query.clone() };
             (by.label().to_owned(), self.at(&query), by == self.query.by)
@@ -306,6 +315,7 @@ impl Page {
                 let mut query = JobsQuery { by: By::Job, ..self.query.clone() };
                 query.only.push((self.query.by, key.to_owned()));
                 let label = match (key, self.query.by) {
+                    ("", By::Slice) => "Whole GPUs".to_owned(),
                     ("", by) => format!("No {}", by.label().to_lowercase()),
                     (_, By::State) => job.state().label().to_owned(),
                     (key, _) => key.to_owned(),
@@ -361,7 +371,7 @@ impl Page {
     /// The lines that every hour and every amount stands in: label, hours, cost, what it means.
     fn lines(&self) -> Vec<(&'static str, Option<Decimal>, Decimal, &'static str)> {
         let (hours, cost) = (&self.it.hours, &self.it.cost);
-        vec![
+        let mut lines = vec![
             ("Used", Some(hours.used), cost.used, "Held by a job, and at work."),
             ("Held but idle", Some(hours.idle), cost.idle, "Held by a job, and measured not to work."),
             (
@@ -372,12 +382,22 @@ impl Page {
             ),
             ("Held by nobody", Some(hours.unheld), cost.unheld, "Paid for, and no job held it."),
             (
+                GpuUse::Stranded.as_str(),
+                Some(hours.stranded),
+                cost.stranded,
+                "Of GPUs that are cut into slices, what no slice has.",
+            ),
+            (
                 "Without usage data",
                 Some(hours.without_usage),
                 cost.without_usage,
                 "No import says who held it, no node is matched to the machine, or the charge names no machine.",
             ),
-        ]
+        ];
+        if hours.stranded.is_zero() && cost.stranded.is_zero() {
+            lines.retain(|(label, ..)| *label != GpuUse::Stranded.as_str());
+        }
+        lines
     }
 
     fn share(&self, cost: &Decimal) -> Option<Decimal> {
@@ -430,6 +450,7 @@ csv::record! {
     "cluster" => &it.row.job.source,
     "nodes" => it.row.nodes.join(" "),
     "model" => &it.row.job.model,
+    "slice" => &it.row.job.profile,
     "started_at" => it.row.job.started_at.map(|at| at.to_rfc3339()).unwrap_or_default(),
     "ended_at" => it.row.job.ended_at.map(|at| at.to_rfc3339()).unwrap_or_default(),
     "accelerators" => it.row.accelerators,
