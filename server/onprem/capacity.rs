@@ -1,8 +1,8 @@
 //! When a cluster is full, when to order more at the latest, and how much. Pure.
 //!
-//! Demand is what is entered of the cluster: so many productive hours of those available now, and so much more each month.
-//! Where neither its usage from a month on nor a growth was entered, all there is are the assumptions a cluster begins
-//! with, and nothing is advised.
+//! Demand is what is entered of the cluster: so many productive hours of those available now, and so much more each month. What was
+//! not entered is what is measured: hours that jobs held, and how they grew. Where neither its usage from a month on nor a growth was
+//! entered and nothing is measured, all there is are the assumptions a cluster begins with, and nothing is advised.
 //! What is ordered goes into service when it is full, or when it can at the earliest, and is to last a year.
 
 use chrono::NaiveDate;
@@ -20,8 +20,21 @@ use crate::period::BillingMonth;
 
 /// Months that more is to last.
 const LASTS: u32 = 12;
+/// Decimals of a share.
+const SHARE_PLACES: u8 = 6;
 /// Months that can be planned ahead.
 const PLANNED: u32 = 60;
+
+/// Use of a cluster, as schedulers and meters say it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MeasuredDemand {
+    /// Accelerators that jobs hold, on average of so many weeks.
+    pub held: Decimal,
+    pub held_weeks: u32,
+    /// Of few weeks nobody knows.
+    pub monthly_growth: Option<Decimal>,
+    pub growth_weeks: u32,
+}
 
 /// What is there, and until when it is enough.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -29,13 +42,18 @@ pub struct Capacity {
     /// As it stands in this month.
     pub month: BillingMonth,
     pub accelerators: u32,
-    /// Productive hours of a month of 730 hours.
+    /// Productive hours of a month of 730 hours; where that is measured, the ones that jobs hold.
     pub productive_hours: Decimal,
     /// Of available hours: what is entered, and what is planned for.
     pub utilization: Decimal,
     pub target: Decimal,
     pub monthly_growth: Decimal,
     pub lead_months: u32,
+    /// Weeks from which hours, and growth, are measured; none: they are entered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hours_measured: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub growth_measured: Option<u32>,
     /// Neither usage nor growth was entered, so that nothing is said of when it is full or what to order.
     pub is_assumed: bool,
     pub full: Full,
@@ -70,25 +88,40 @@ pub fn capacity(
     asset_register: &AssetRegister,
     cluster: &Cluster,
     today: NaiveDate,
+    measured: Option<&MeasuredDemand>,
 ) -> Option<Result<Capacity, Refused>> {
     // No money is in it.
     let stands = owning(asset_register, &cluster.handle, today, &Currency::exactly("USD"))?;
     if stands.gpus == 0 {
         return None;
     }
-    let hours =
-        [count(stands.gpus), HOURS_PER_MONTH.into(), one() - stands.unavailability, stands.utilization];
+    let month = BillingMonth::of(today);
+    let available = product(&[count(stands.gpus), HOURS_PER_MONTH.into(), one() - stands.unavailability]);
+    let has_usage = asset_register.has_usage(&cluster.handle, month);
+    let of_use = measured.filter(|_| !has_usage);
+    let held = of_use.map(|it| product(&[it.held, HOURS_PER_MONTH.into()]));
+    let share = held.and_then(|held| held.divide(available, SHARE_PLACES));
+    let (hours_per_month, utilization) = match (held, share) {
+        (Some(held), Some(share)) => (held, share),
+        _ => (product(&[available, stands.utilization]), stands.utilization),
+    };
+    let of_growth = measured.filter(|_| cluster.growth.is_zero());
+    // What shrinks is not planned for.
+    let grown = of_growth.and_then(|it| it.monthly_growth).map(|growth| growth.max(Decimal::ZERO));
     let demand = Demand {
-        hours_per_month: product(&hours),
-        monthly_growth: cluster.growth,
+        hours_per_month,
+        monthly_growth: grown.unwrap_or(cluster.growth),
         unavailability: stands.unavailability,
         gpus_per_node: stands.gpus_per_node,
         lead_months: cluster.lead_months,
         ..Demand::default()
     };
-    let month = BillingMonth::of(today);
-    let planned = plan(&demand, stands.gpus, stands.utilization, month);
-    let is_assumed = cluster.growth.is_zero() && !asset_register.has_usage(&cluster.handle, month);
+    let planned = plan(&demand, stands.gpus, utilization, month).map(|capacity| Capacity {
+        hours_measured: of_use.map(|it| it.held_weeks),
+        growth_measured: grown.and(of_growth).map(|it| it.growth_weeks),
+        ..capacity
+    });
+    let is_assumed = cluster.growth.is_zero() && !has_usage && measured.is_none();
     Some(planned.map(|capacity| if is_assumed { capacity.without_advice() } else { capacity }))
 }
 
@@ -119,6 +152,8 @@ fn plan(demand: &Demand, gpus: u32, utilization: Decimal, month: BillingMonth) -
         target: demand.target,
         monthly_growth: demand.monthly_growth,
         lead_months: demand.lead_months,
+        hours_measured: None,
+        growth_measured: None,
         is_assumed: false,
         full,
         full_in: match full {

@@ -45,7 +45,7 @@ pub use bill_file::{MonthFile, PROVIDER, bill};
 pub use bill_status::{ClusterMonth, State, deliveries_of, hold, note_submitted};
 pub use bill_totals::ComputedBill;
 pub use book_value::{AssetSchedule, YearEnd, schedules, year_ends};
-pub use capacity::{Capacity, More, capacity};
+pub use capacity::{Capacity, MeasuredDemand, More, capacity};
 pub use check::check;
 pub use compare_with_cloud::{Comparison, HoursOfModel, Offer, compare, offers};
 pub use cost_lines::{

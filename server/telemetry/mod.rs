@@ -4,6 +4,7 @@
 //! them down under the source that they are from; `publish` makes what holds of all of them a version of the ledger.
 
 mod by_machine;
+pub mod by_week;
 pub mod divide;
 pub mod format;
 mod gpu_use;

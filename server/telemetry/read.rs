@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use chrono::{DateTime, NaiveDate, Utc};
+use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
 use serde::Serialize;
 use sqlx::PgConnection;
 
@@ -260,6 +260,35 @@ pub async fn coverage(
         coverage.entry(row.source_id).or_default().push(row.begins_at..row.ends_at);
     }
     Ok(coverage)
+}
+
+/// How many accelerator-milliseconds jobs held of these nodes in each hour of which something is known. What a meter saw of a job of a
+/// scheduler, that says of itself.
+pub async fn held_by_hour(
+    db: &mut PgConnection,
+    sequence: i64,
+    days: &Range<NaiveDate>,
+    nodes: &[i64],
+) -> sqlx::Result<BTreeMap<DateTime<Utc>, i64>> {
+    let rows = sqlx::query!(
+        r#"select u.day, of_hour.hour as "hour!",
+               coalesce(sum(of_hour.held) filter (where u.job_no > 0 and not starts_with(j.key, $5)), 0)::bigint as "held!"
+           from usage_days u
+           left join jobs_seen j using (job_no)
+           cross join unnest(u.held) with ordinality as of_hour (held, hour)
+           where u.day >= $1 and u.day < $2 and u.from_sequence <= $3
+             and (u.until_sequence is null or u.until_sequence > $3) and u.node_id = any($4)
+           group by 1, 2"#,
+        days.start,
+        days.end,
+        sequence,
+        nodes,
+        NAMED_JOB,
+    )
+    .fetch_all(db)
+    .await?;
+    let begins = |day: NaiveDate| day.and_time(NaiveTime::MIN).and_utc();
+    Ok(rows.into_iter().map(|row| (begins(row.day) + TimeDelta::hours(row.hour - 1), row.held)).collect())
 }
 
 /// The imports that may say something of some days, and since which version each says what it says: what is read from a server grows.

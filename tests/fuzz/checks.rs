@@ -1,5 +1,6 @@
 //! What holds of any bytes at all: one check for each target of the fuzzer, which the suite repeats over its corpus.
 
+use std::collections::BTreeMap;
 use std::io::{self, Cursor, Write};
 use std::sync::{Arc, Mutex};
 
@@ -7,6 +8,8 @@ use gpuledger::billing::mapping::{self, Draft, Mapping};
 use gpuledger::billing::{self, Charge, Export, Manifest, ReadAs, Refusal, Step};
 use gpuledger::economics::file;
 use gpuledger::money::Decimal;
+use gpuledger::telemetry::hours::{self, HOURS};
+use gpuledger::telemetry::{self, Item, Zones};
 use gpuledger::web::addresses;
 
 #[expect(dead_code, reason = "some of it builds what tests alone want")]
@@ -66,6 +69,37 @@ pub fn json(bytes: &[u8]) {
 /// A Parquet file: read or refused, and a row opens alone as it was read among the others.
 pub fn parquet(bytes: &[u8]) {
     open_by_number(bytes);
+}
+
+/// What a scheduler or meter says, in whichever format: read or refused. Nothing is at work for longer than it was measured, or measured
+/// for longer than it was there.
+pub fn usage(bytes: &[u8]) {
+    let Some(format) = telemetry::recognize(bytes) else { return };
+    // Where clocks are moved.
+    let zones = Zones { by_cluster: BTreeMap::new(), other: "Europe/Berlin".parse().unwrap() };
+    let mut each = |item: Item| match item {
+        Item::Metered(metered) => {
+            for day in metered.days.values() {
+                for hour in 0..HOURS {
+                    let (measured, busy) = day.busy(hour);
+                    assert!(0 <= busy && busy <= measured && measured <= day.present[hour], "{metered:?}");
+                }
+            }
+        }
+        Item::Job(job) => {
+            for day in hours::days(&job).iter().flatten() {
+                for hour in 0..HOURS {
+                    let (held, measured, busy) = (day.held[hour], day.measured[hour], day.busy[hour]);
+                    assert!(0 <= busy && busy <= measured && measured <= held, "{job:?}");
+                }
+            }
+        }
+        Item::Rejected(rejection) => assert!(!rejection.expected.is_empty()),
+        Item::Sample | Item::Skipped(_) => {}
+    };
+    if let Err(refusal) = format.read(bytes, &zones, &mut each) {
+        assert!(!refusal.message().is_empty());
+    }
 }
 
 /// A workbook, or the XML of its sheet in one: the same.

@@ -117,6 +117,11 @@ fn corpus_of_workbooks_is_read_or_refused() {
 }
 
 #[test]
+fn corpus_of_usage_is_read_or_refused_and_fits_into_its_hours() {
+    replay("usage", checks::usage);
+}
+
+#[test]
 fn corpus_of_scenarios_is_written_as_it_is_read() {
     replay("scenarios", checks::scenarios);
 }

@@ -232,7 +232,7 @@ fn a_year_and_its_capacity_are_computed_with_how_it_is_used_in_the_month() {
     assert_eq!(march, of(&said, "2026-03-01"));
     let capacity = |asset_register: &AssetRegister| {
         let cluster = asset_register.cluster("east").unwrap();
-        crate::onprem::capacity(asset_register, cluster, day("2026-03-01")).unwrap().unwrap()
+        crate::onprem::capacity(asset_register, cluster, day("2026-03-01"), None).unwrap().unwrap()
     };
     // It is the same but for who said it: what a cluster begins with is an assumption.
     let assumed = capacity(&said);

@@ -5,6 +5,7 @@
 mod cloud;
 mod measured;
 mod months;
+mod weeks;
 
 use std::collections::BTreeMap;
 
@@ -26,6 +27,7 @@ use crate::onprem::{
     UnpricedEnergy, YearEnd, capacity, currencies, economics, racks, schedules, year_ends,
 };
 use crate::period::BillingMonth;
+use crate::telemetry::by_week::HeldWeek;
 
 /// Months of the charts and tables, and of what is said of all of them together.
 const MONTHS: usize = 13;
@@ -50,6 +52,11 @@ pub struct ClusterReport {
     pub economics_refused: Vec<Finding>,
     /// What the hours of the last whole month would have cost elsewhere.
     pub cloud: Option<Cloud>,
+    /// GPUs that were held, by week, and by which part that grew in a month.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub weeks: Vec<HeldWeek>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_growth: Option<Decimal>,
     pub capacity: Option<Capacity>,
     pub capacity_refused: Vec<Finding>,
     pub racks: Option<RackPlan>,
@@ -82,7 +89,10 @@ impl Answers {
         };
         let stands = currency.as_ref().and_then(|it| economics(asset_register, cluster, today, it, &rates));
         let (economics, economics_refused) = described(stands);
-        let (capacity, capacity_refused) = described(capacity(asset_register, it, today));
+        let weeks = Box::pin(self.held_weeks(&mut *db, cluster, today)).await?;
+        let measured = weeks::demand(&weeks);
+        let measured_growth = measured.as_ref().and_then(|it| it.monthly_growth);
+        let (capacity, capacity_refused) = described(capacity(asset_register, it, today, measured.as_ref()));
         let cloud = match &economics {
             // Where a part of the cost is left out, owning would look cheaper than it is.
             Some(economics) if economics.other_currencies.is_empty() => {
@@ -114,6 +124,8 @@ impl Answers {
             economics,
             economics_refused,
             cloud,
+            held_growth: measured_growth,
+            weeks: weeks.to_vec(),
             capacity,
             capacity_refused,
             racks: racks(asset_register, cluster, today),

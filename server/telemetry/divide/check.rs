@@ -9,6 +9,8 @@ use crate::period::BillingMonth;
 
 const DIVIDED: &str = "charges divided by use = charges taken from machines";
 const DAYS: &str = "machines and days whose parts do not sum to what they were charged = 0";
+const BY_HOUR: &str = "machines and hours whose parts do not sum to what was taken from them = 0";
+const USE: &str = "node days at work for longer than measured, or measured for longer than held = 0";
 const HOURS: &str = "accelerator-hours beyond those that were paid for, by machine and day = 0";
 
 /// Sums what divides each bill, in one snapshot.
@@ -59,8 +61,58 @@ pub async fn check(db: &mut PgConnection) -> sqlx::Result<Vec<Equation>> {
         }
         equations.push(Equation::new(DAYS, of, row.unequal.into(), Decimal::ZERO));
     }
+    equations.extend(by_hour(&mut tx).await?);
     equations.extend(hours(&mut tx).await?);
+    equations.extend(uses(&mut tx).await?);
     Ok(equations)
+}
+
+/// In each hour the users of a machine have what was taken from it.
+async fn by_hour(db: &mut PgConnection) -> sqlx::Result<Vec<Equation>> {
+    let rows = sqlx::query!(
+        r#"with by_key as (
+               select s.billing_month, k.resource_id, k.sku, k.meter, k.unit, d.day,
+                   generate_subscripts(d.hourly_quantity, 1) as hour, unnest(d.hourly_quantity) as quantity
+               from scopes s
+               join visibility v on v.scope_id = s.scope_id and v.until_sequence is null
+               join daily_costs d
+                   on d.billing_month = s.billing_month and d.scope_id = v.scope_id and d.delivery_id = v.delivery_id
+               join charge_keys k using (charge_key_id)
+               where s.is_usage
+           ),
+           by_machine as (
+               select billing_month, sum(quantity) as left_over
+               from by_key
+               group by billing_month, resource_id, sku, meter, unit, day, hour
+           )
+           select billing_month, count(*) filter (where left_over <> 0) as "unequal!"
+           from by_machine
+           group by 1
+           order by 1"#
+    )
+    .fetch_all(db)
+    .await?;
+    let equation = |month, unequal: i64| {
+        Equation::new(BY_HOUR, BillingMonth::of(month).to_string(), unequal.into(), Decimal::ZERO)
+    };
+    Ok(rows.into_iter().map(|row| equation(row.billing_month, row.unequal)).collect())
+}
+
+/// 0 ≤ at work ≤ measured ≤ held, in each hour of each node. Nothing where nobody is known to have held any.
+async fn uses(db: &mut PgConnection) -> sqlx::Result<Option<Equation>> {
+    let days = sqlx::query!(
+        r#"select count(*) as "days!",
+               count(*) filter (where (
+                   select bool_or(busy < 0 or busy > measured or measured > held)
+                   from unnest(held, measured, busy) as of_hour (held, measured, busy)
+               )) as "impossible!"
+           from usage_days
+           where until_sequence is null"#
+    )
+    .fetch_one(db)
+    .await?;
+    let equation = || Equation::new(USE, "all nodes".to_owned(), days.impossible.into(), Decimal::ZERO);
+    Ok((days.days > 0).then(equation))
 }
 
 /// What was divided of each machine and day is no more than was paid for.

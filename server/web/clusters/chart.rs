@@ -5,6 +5,7 @@ use crate::chart::{Bucket, COLOURS, Series, Stack};
 use crate::money::{Currency, Decimal};
 use crate::onprem::Component;
 use crate::report::ClusterReport;
+use crate::telemetry::by_week::HeldWeek;
 
 pub(super) fn over_time(it: &ClusterReport, currency: &Currency) -> Stack {
     let mut totals: Vec<(Component, Decimal)> = Component::ALL
@@ -52,6 +53,29 @@ pub(super) fn energy(it: &ClusterReport) -> Stack {
             series("Modeled", it.energy.iter().map(|it| it.modelled_kwh).collect()),
         ],
         format: |kwh: Decimal| filters::figure(kwh, 1),
+    }
+}
+
+/// How many accelerators were held, by week.
+pub(super) fn weeks(it: &ClusterReport) -> Stack {
+    let bucket = |week: &HeldWeek| Bucket {
+        label: week.begins.format("%b %-d").to_string(),
+        name: format!("week from {}", week.begins.format("%b %-d, %Y")),
+        is_apart: false,
+        names_year: false,
+    };
+    Stack {
+        title: "GPUs held by jobs, mean of each week".to_owned(),
+        description: "Columns by week; the table below has the same figures, and the peak of each week."
+            .to_owned(),
+        unit: "GPUs".to_owned(),
+        buckets: it.weeks.iter().map(bucket).collect(),
+        series: vec![Series {
+            label: "Held, mean".to_owned(),
+            values: it.weeks.iter().map(|week| week.mean).collect(),
+            is_other: false,
+        }],
+        format: |gpus: Decimal| filters::figure(gpus, 1),
     }
 }
 

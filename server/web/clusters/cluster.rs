@@ -43,6 +43,7 @@ struct Page {
     kinds: Vec<(Kind, Vec<(i64, String)>)>,
     meters: Vec<(i64, String, Option<onprem::Read>)>,
     gpus: u32,
+    weeks: Stack,
 }
 
 impl Page {
@@ -166,6 +167,7 @@ pub async fn show(path: paths::Cluster, format: Format, reading: Reading) -> Res
             respond::html(Page {
                 layout,
                 energy: chart::energy(&it),
+                weeks: chart::weeks(&it),
                 it,
                 charts,
                 due,
