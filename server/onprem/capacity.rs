@@ -2,7 +2,7 @@
 //!
 //! Demand is what is entered of the cluster: so many productive hours of those available now, and so much more each month. What was
 //! not entered is what is measured: hours that jobs held, and how they grew. Where neither its usage from a month on nor a growth was
-//! entered and nothing is measured, all there is are the assumptions a cluster begins with, and nothing is advised.
+//! entered and no growth is measured, all there is of it are the assumptions a cluster begins with, and nothing is advised.
 //! What is ordered goes into service when it is full, or when it can at the earliest, and is to last a year.
 
 use chrono::NaiveDate;
@@ -54,7 +54,7 @@ pub struct Capacity {
     pub hours_measured: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub growth_measured: Option<u32>,
-    /// Neither usage nor growth was entered, so that nothing is said of when it is full or what to order.
+    /// Neither usage nor growth was entered, and no growth is measured, so that nothing is said of when it is full or what to order.
     pub is_assumed: bool,
     pub full: Full,
     pub full_in: Option<BillingMonth>,
@@ -121,7 +121,7 @@ pub fn capacity(
         growth_measured: grown.and(of_growth).map(|it| it.growth_weeks),
         ..capacity
     });
-    let is_assumed = cluster.growth.is_zero() && !has_usage && measured.is_none();
+    let is_assumed = cluster.growth.is_zero() && !has_usage && grown.is_none();
     Some(planned.map(|capacity| if is_assumed { capacity.without_advice() } else { capacity }))
 }
 

@@ -33,17 +33,15 @@ pub struct JobCost {
 }
 
 impl JobCost {
-    /// Whether another part is of the same job and owner.
-    pub fn is_of_the_same(&self, other: &Self) -> bool {
-        let whose = |it: &Self| [&it.job, &it.team, &it.project, &it.experiment].map(Clone::clone);
-        whose(self) == whose(other)
+    /// What tells it from other parts: its job, and whose it is.
+    pub fn whose(&self) -> [&str; 4] {
+        [&self.job, &self.team, &self.project, &self.experiment]
     }
 }
 
 impl SizeInCache for JobCost {
     fn size_in_cache(&self) -> usize {
-        let texts = [&self.job, &self.team, &self.project, &self.experiment];
-        size_of_val(self) + texts.iter().map(|it| it.len()).sum::<usize>()
+        size_of_val(self) + self.whose().iter().map(|it| it.len()).sum::<usize>()
     }
 }
 
@@ -149,8 +147,7 @@ impl Answers {
         for month in question.period.months() {
             let of_month = Question { period: month.into(), ..question.clone() };
             for it in &self.ask(&mut *db, &of_month, sequence, FindJobCosts).await?.jobs {
-                let whose = [&it.job, &it.team, &it.project, &it.experiment].map(Clone::clone);
-                *sums.entry(whose).or_default() += it.cost;
+                *sums.entry(it.whose().map(str::to_owned)).or_default() += it.cost;
             }
         }
         let mut jobs: Vec<JobCost> = sums

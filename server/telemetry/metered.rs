@@ -125,10 +125,10 @@ impl Metered {
 
     /// Energy between two times, spread evenly.
     pub fn energy(&mut self, from: i64, until: i64, joules: i64) {
-        let whole = (until - from).max(1);
+        let whole = i128::from((until - from).max(1));
         for (day, _, milliseconds) in hours_between(from, until) {
-            self.days.entry(day).or_default().energy +=
-                joules.saturating_mul(i64::from(milliseconds)) / whole;
+            let part = i128::from(joules) * i128::from(milliseconds) / whole;
+            self.days.entry(day).or_default().energy += i64::try_from(part).unwrap_or(i64::MAX);
         }
     }
 

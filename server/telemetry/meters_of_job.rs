@@ -25,7 +25,7 @@ impl JobMeters {
 }
 
 /// What meters saw of a job, as of a version: of the pod that it is, or what they name with its number. Of what several imports say of
-/// a device and a day the longest counts.
+/// a device and a day the longest counts. A scheduler uses numbers again: of its jobs only days on which they held something.
 pub async fn meters_of(db: &mut PgConnection, sequence: i64, job_no: i64) -> sqlx::Result<JobMeters> {
     let sums = sqlx::query!(
         r#"with numbers as (
@@ -37,15 +37,21 @@ pub async fn meters_of(db: &mut PgConnection, sequence: i64, job_no: i64) -> sql
                join jobs_seen named on named.key = $3 || split_part(j.key, '@', 1)
                where j.job_no = $1
            ),
+           days as (
+               select distinct u.job_no, u.node_id, u.day
+               from numbers
+               join usage_days u using (job_no)
+               where u.from_sequence <= $2 and (u.until_sequence is null or u.until_sequence > $2)
+           ),
            seen as (
                select distinct on (m.day, m.node_id, m.device, m.slice) m.memory_mib_seconds, m.memory_seconds, m.joules,
                    (select sum(hour) from unnest(m.present) hour) as present,
                    (select sum(hour) from unnest(m.tensor) hour) as tensor,
                    (select sum(hour) from unnest(m.tensor_measured) hour) as tensor_measured
-               from meter_days m
-               join numbers using (job_no)
+               from days
+               join meter_days m using (job_no, node_id, day)
                join usage_imports i using (import_id)
-               where i.from_sequence <= $2 and (i.until_sequence is null or i.until_sequence > $2)
+               where m.day in (select day from days where job_no = $1) and i.from_sequence <= $2 and (i.until_sequence is null or i.until_sequence > $2)
                order by m.day, m.node_id, m.device, m.slice, present desc, m.import_id desc
            )
            select sum(memory_mib_seconds) as "mebibytes: Decimal", sum(memory_seconds) as "memory_seconds: Decimal",

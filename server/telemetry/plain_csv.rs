@@ -173,8 +173,8 @@ fn row(cells: &Cells<'_>, zone: Tz) -> Result<Item, Wrong> {
         metered.memory(from, to, whole(mebibytes));
     }
     if let Some(watts) = power {
-        let milliseconds = i32::try_from(to - from).map_or(f64::from(i32::MAX), f64::from);
-        metered.energy(from, to, whole(watts * accelerators * milliseconds / 1000.0));
+        let microjoules = i128::from(whole(watts * accelerators * 1000.0)) * i128::from(to - from);
+        metered.energy(from, to, i64::try_from(microjoules / 1_000_000).unwrap_or(i64::MAX));
     }
     Ok(Item::Metered(Box::new(metered)))
 }
@@ -260,6 +260,15 @@ mod tests {
         assert_eq!([&holder.name, &holder.namespace, &holder.user], ["train-7", "vision", "ana"]);
         let Item::Metered(third) = metered[2] else { panic!() };
         assert_eq!(third.holder, None);
+    }
+
+    #[test]
+    fn a_row_of_a_month_has_all_of_its_energy() {
+        let items =
+            read_all("node,from,to,accelerators,power\nn,2026-10-01T00:00:00Z,2026-10-31T00:00:00Z,2,500\n");
+        let Some(Item::Metered(metered)) = items.last() else { panic!("{items:?}") };
+        // 30 days of a kilowatt.
+        assert_eq!(metered.days.values().map(|day| day.energy).sum::<i64>(), 30 * 24 * 3_600_000);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 use chrono_tz::Tz;
 use sqlx::PgConnection;
 
+use super::format::Format;
 use super::hours::{ByHour, HOURS, NodeDay};
 use super::import::without_nul;
 use super::job::{Job, JobState};
@@ -24,14 +25,24 @@ pub async fn zones(db: &mut PgConnection, kind: &str) -> sqlx::Result<BTreeMap<S
     Ok(rows.into_iter().filter_map(|row| Some((row.name, row.time_zone.parse().ok()?))).collect())
 }
 
+/// What an import says of a device, its holder and a day, which comes in parts where there is much of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Parts {
+    /// Other metrics of the same hours: the one that saw it longest counts.
+    SameHours,
+    /// Other hours.
+    FurtherHours,
+    /// Rows in no order: what they say of an hour adds up.
+    Rows,
+}
+
 /// The numbers of what an import has named so far.
 pub struct Names {
     kind: &'static str,
     /// The source of jobs that name none.
     other: String,
     zone: Tz,
-    /// What it says of days that the import said something of is of other hours: it adds up.
-    is_further: bool,
+    parts: Parts,
     sources: HashMap<String, i64>,
     nodes: HashMap<(i64, String), i64>,
 }
@@ -39,12 +50,13 @@ pub struct Names {
 impl Names {
     pub fn new(kind: &'static str, source: Option<&str>, zone: Tz) -> Self {
         let other = source.unwrap_or(UNNAMED).to_owned();
-        Self { kind, other, zone, is_further: false, sources: HashMap::new(), nodes: HashMap::new() }
+        let parts = if kind == Format::PlainCsv.kind() { Parts::Rows } else { Parts::SameHours };
+        Self { kind, other, zone, parts, sources: HashMap::new(), nodes: HashMap::new() }
     }
 
     /// The same of an import that grows by hours.
     pub fn of_further_hours(kind: &'static str, source: &str, zone: Tz) -> Self {
-        Self { is_further: true, ..Self::new(kind, Some(source), zone) }
+        Self { parts: Parts::FurtherHours, ..Self::new(kind, Some(source), zone) }
     }
 
     /// Writes down what an import says of these jobs. Of a job that it describes twice, the last counts.
@@ -173,7 +185,7 @@ impl Names {
             metered.days.iter().map(move |(day, of_day)| MeterDay { place, metered, day: *day, of_day })
         });
         for days in days.collect::<Vec<_>>().chunks(METER_DAYS) {
-            insert_meter_days(&mut *db, (import_id, self.is_further), days).await?;
+            insert_meter_days(&mut *db, (import_id, self.parts), days).await?;
         }
         Ok(())
     }
@@ -365,10 +377,10 @@ async fn describe_holders(
     Ok(())
 }
 
-/// What parts of an import say of days: of the same hours, that which saw it longest; of further hours, the sum.
+/// What parts of an import say of days.
 async fn insert_meter_days(
     db: &mut PgConnection,
-    (import_id, is_further): (i64, bool),
+    (import_id, parts): (i64, Parts),
     rows: &[MeterDay<'_>],
 ) -> sqlx::Result<()> {
     let hours = |of: &dyn Fn(&MeteredDay, usize) -> i32| -> Vec<String> {
@@ -397,9 +409,18 @@ async fn insert_meter_days(
              joules
          )
          on conflict (import_id, day, node_id, device, slice, job_no) do update
-         set present = longest(known.present, excluded.present, known.present, excluded.present),
-             measured = longest(known.measured, excluded.measured, known.measured, excluded.measured),
-             busy = longest(known.measured, excluded.measured, known.busy, excluded.busy),
+         set present = case
+                 when $18 then added(known.present, excluded.present)
+                 else longest(known.present, excluded.present, known.present, excluded.present)
+             end,
+             measured = case
+                 when $18 then added(known.measured, excluded.measured)
+                 else longest(known.measured, excluded.measured, known.measured, excluded.measured)
+             end,
+             busy = case
+                 when $18 then added(known.busy, excluded.busy)
+                 else longest(known.measured, excluded.measured, known.busy, excluded.busy)
+             end,
              tensor_measured = longest(
                  known.tensor_measured, excluded.tensor_measured, known.tensor_measured, excluded.tensor_measured
              ),
@@ -415,7 +436,7 @@ async fn insert_meter_days(
              end,
              joules = case when $2 then known.joules + excluded.joules else greatest(known.joules, excluded.joules) end",
         import_id,
-        is_further,
+        parts != Parts::SameHours,
         &numbers(|row| row.place.0),
         &texts(|row| &row.place.1.0),
         &texts(|row| &row.place.1.1),
@@ -431,6 +452,7 @@ async fn insert_meter_days(
         &numbers(|row| row.of_day.memory.0),
         &numbers(|row| row.of_day.memory.1),
         &numbers(|row| row.of_day.energy),
+        parts == Parts::Rows,
     )
     .execute(db)
     .await?;
@@ -581,4 +603,52 @@ pub async fn replace_node_days(
     .fetch_all(&mut *db)
     .await?;
     replace(db, Which { jobs: &jobs, of: Some((nodes, days)) }, new, sequence).await
+}
+
+#[cfg(test)]
+mod tests {
+    use sqlx::PgPool;
+
+    use super::*;
+    use crate::audit::Actor;
+    use crate::telemetry::metered::{Device, Holder};
+
+    /// A job that held two accelerators from a minute of an hour to another.
+    fn held(from: i64, until: i64) -> Metered {
+        let holder = Holder { name: "train".to_owned(), ..Holder::default() };
+        let device = Device { node: "n1".to_owned(), ..Device::default() };
+        let mut metered = Metered { device, holder: Some(holder), ..Metered::default() };
+        metered.several(from * 60_000, until * 60_000, 2.0, Some((Activity::Utilization, 5000)));
+        metered
+    }
+
+    #[sqlx::test(migrator = "crate::MIGRATOR")]
+    async fn rows_of_an_hour_that_come_in_parts_add_up_and_metrics_do_not(pool: PgPool) {
+        let mut db = pool.acquire().await.unwrap();
+        let now = DateTime::UNIX_EPOCH;
+        let by = Actor::command_line(None);
+        for (format, expected) in [(Format::PlainCsv, 90 * 60_000), (Format::Prometheus, 60 * 60_000)] {
+            let import_id = sqlx::query_scalar(
+                "insert into usage_imports (batch_id, format, file_name, sha256, status, imported_at, imported_by)
+                 values (gen_random_uuid(), $1, '', '', 'loading', $2, '')
+                 returning import_id",
+            )
+            .bind(format.as_str())
+            .bind(now)
+            .fetch_one(&mut *db)
+            .await
+            .unwrap();
+            let mut names = Names::new(format.kind(), None, Tz::UTC);
+            for part in [held(0, 30), held(45, 60)] {
+                names.write_metered(&mut db, import_id, &[part], by.at(now)).await.unwrap();
+            }
+            let (present, busy): (i32, i32) =
+                sqlx::query_as("select present[1], busy[1] from meter_days where import_id = $1")
+                    .bind(import_id)
+                    .fetch_one(&mut *db)
+                    .await
+                    .unwrap();
+            assert_eq!((present, busy), (expected, expected / 2), "{format:?}");
+        }
+    }
 }

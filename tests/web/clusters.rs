@@ -159,6 +159,40 @@ async fn a_cluster_is_entered_and_its_months_count_beside_bills(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn gpus_that_jobs_held_are_shown_by_week(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut admin = TestApp::of(&ledger).signed_in(Role::Admin).await;
+    entered(&mut admin).await;
+    publish(&mut admin, "h100-east", "2026-09").await;
+    let unit: String =
+        sqlx::query_scalar("select max(resource_id) from charge_keys where accelerator is not null")
+            .fetch_one(&ledger.db)
+            .await
+            .unwrap();
+    // Three whole weeks from a Monday, and a job of half a day in the second.
+    let sacct = format!(
+        "JobID|JobIDRaw|User|Account|State|Submit|Start|End|ElapsedRaw|AllocTRES|NodeList|JobName\n\
+         1|1|ann|ml|COMPLETED|2026-09-07T00:00:00|2026-09-07T00:00:00|2026-09-28T00:00:00|1814400|gres/gpu=4|{unit}|long\n\
+         2|2|ben|ml|COMPLETED|2026-09-14T00:00:00|2026-09-14T00:00:00|2026-09-14T12:00:00|43200|gres/gpu=2|{unit}|short\n"
+    );
+    admin.upload(&[("sacct.txt", sacct.as_bytes())]).await;
+    admin.run_jobs().await;
+    let cluster = admin.json("/clusters/h100-east.json").await;
+    let week = |begins: &str, mean: &str, peak: &str| json!({ "begins": begins, "mean": mean, "peak": peak });
+    let weeks: Vec<Value> = cluster["weeks"].as_array().unwrap().clone();
+    let expected = [
+        week("2026-09-07", "4.00", "4.00"),
+        week("2026-09-14", "4.14", "6.00"),
+        week("2026-09-21", "4.00", "4.00"),
+    ];
+    assert_eq!(weeks, expected);
+    let page = admin.get("/clusters/h100-east").await;
+    assert!(page.body.contains("GPUs held by week") && page.body.contains("A trend needs eight weeks"));
+    // How it grows is not known, so that nothing is said of when it is full.
+    assert_eq!(cluster["capacity"]["is_assumed"], true, "{}", cluster["capacity"]);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn a_past_month_is_corrected_and_brought_back_to_the_digit(db: PgPool) {
     let ledger = TestLedger::new(db);
     let mut admin = TestApp::of(&ledger).signed_in(Role::Admin).await;

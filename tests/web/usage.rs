@@ -258,6 +258,7 @@ async fn slices_are_charged_by_their_share_and_what_is_left_is_stranded(db: PgPo
     let groups = spend["groups"].as_array().unwrap();
     let stranded = groups.iter().find(|it| it["key"] == "Stranded by slices").unwrap();
     assert_eq!(decimal(&stranded["cost"]["amount"]), "3.60772".parse().unwrap(), "{spend}");
+    assert_eq!(finance.get("/jobs?by=slice").await.location(), "/jobs/2026-10?by=slice");
     let page = finance.get("/jobs/2026-10?by=slice").await;
     assert_eq!(html::texts(&page.body, "#groups tbody tr").len(), 2);
     assert!(page.body.contains("Whole GPUs") && page.body.contains("Stranded by slices"));

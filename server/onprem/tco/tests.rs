@@ -242,6 +242,40 @@ fn a_year_and_its_capacity_are_computed_with_how_it_is_used_in_the_month() {
 }
 
 #[test]
+fn capacity_is_planned_from_what_is_measured_where_nothing_was_entered() {
+    use crate::onprem::{Capacity, MeasuredDemand};
+    let of = |asset_register: &AssetRegister, growth: Option<&str>| -> Capacity {
+        let measured = MeasuredDemand {
+            held: number("2"),
+            held_weeks: 4,
+            monthly_growth: growth.map(number),
+            growth_weeks: 12,
+        };
+        let cluster = asset_register.cluster("east").unwrap();
+        crate::onprem::capacity(asset_register, cluster, day("2026-03-01"), Some(&measured)).unwrap().unwrap()
+    };
+    let plain = asset_register(|_| {});
+    let planned = of(&plain, Some("0.05"));
+    assert_eq!((planned.productive_hours, planned.monthly_growth), (1460.into(), number("0.05")));
+    assert_eq!((planned.hours_measured, planned.growth_measured), (Some(4), Some(12)));
+    assert!(planned.full_in.is_some());
+    // What shrinks is not planned for; of few weeks nobody knows how it grows.
+    assert_eq!(of(&plain, Some("-0.05")).monthly_growth, Decimal::ZERO);
+    let unknown = of(&plain, None);
+    assert!(unknown.is_assumed && unknown.full_in.is_none());
+    // What was entered stays.
+    let used = Entry::Utilization(Utilization {
+        cluster: "east".into(),
+        first: month("2026-03"),
+        downtime: number("0.1"),
+        utilization: number("0.5"),
+    });
+    let entered = of(&with(plain, [used]), Some("0.05"));
+    assert_eq!((entered.utilization, entered.hours_measured), (number("0.5"), None));
+    assert_eq!(entered.growth_measured, Some(12));
+}
+
+#[test]
 fn a_rebate_takes_off_what_it_is() {
     let plain = of(&asset_register(|_| {}), "2026-04-30");
     let rebates = [

@@ -146,7 +146,7 @@ impl Answers {
         for month in months {
             let asked = Question { period: month.into(), sequence: Some(sequence), ..question.clone() };
             for it in self.job_costs(&mut *db, &asked).await?.jobs.iter().filter(|it| it.job == label) {
-                match owners.iter_mut().find(|known| known.is_of_the_same(it)) {
+                match owners.iter_mut().find(|known| known.whose() == it.whose()) {
                     Some(known) => known.cost += it.cost,
                     None => owners.push(it.clone()),
                 }

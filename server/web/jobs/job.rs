@@ -70,10 +70,7 @@ fn chart(it: &GpuJobReport) -> Stack {
     ];
     Stack {
         title: format!("GPU-hours by {step}"),
-        description: format!(
-            "Stacked columns, one a{} {step}: used, held but idle, not measured.",
-            if it.is_long() { "" } else { "n" }
-        ),
+        description: format!("Stacked columns by {step}: used, held but idle, not measured."),
         unit: "GPU-hours".to_owned(),
         buckets: it.over_time.iter().map(bucket).collect(),
         series: all.into_iter().filter(|it| it.values.iter().any(|value| !value.is_zero())).collect(),

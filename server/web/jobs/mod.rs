@@ -139,13 +139,14 @@ struct Page {
 
 /// The latest month.
 pub async fn latest(_: paths::AnyJobs, reading: Reading<Pairs>) -> Result {
-    let Reading { person, query: pairs, app, mut db, .. } = reading;
+    let Reading { person, query: mut pairs, app, mut db, .. } = reading;
+    let query = JobsQuery::take(&mut pairs)?;
     let asked = Asked::read_only(pairs, TAKES)?;
     let viewer = person.viewer();
     let Some((month, asked)) = default_month::latest(&mut db, &app.answers, asked, &viewer).await? else {
         return Ok(respond::see_other(paths::Overview));
     };
-    Ok(respond::see_other(asked.link(paths::Jobs { period: month.into() })))
+    Ok(respond::see_other(address(&asked, &query, month.into())))
 }
 
 pub async fn show(path: paths::Jobs, format: Format, reading: Reading<Pairs>) -> Result {
@@ -371,6 +372,12 @@ impl Page {
     /// The lines that every hour and every amount stands in: label, hours, cost, what it means.
     fn lines(&self) -> Vec<(&'static str, Option<Decimal>, Decimal, &'static str)> {
         let (hours, cost) = (&self.it.hours, &self.it.cost);
+        let stranded = (
+            GpuUse::Stranded.as_str(),
+            Some(hours.stranded),
+            cost.stranded,
+            "Of GPUs that are cut into slices, what no slice has.",
+        );
         let mut lines = vec![
             ("Used", Some(hours.used), cost.used, "Held by a job, and at work."),
             ("Held but idle", Some(hours.idle), cost.idle, "Held by a job, and measured not to work."),
@@ -381,22 +388,15 @@ impl Page {
                 "Held by a job; nobody measured whether it worked.",
             ),
             ("Held by nobody", Some(hours.unheld), cost.unheld, "Paid for, and no job held it."),
-            (
-                GpuUse::Stranded.as_str(),
-                Some(hours.stranded),
-                cost.stranded,
-                "Of GPUs that are cut into slices, what no slice has.",
-            ),
-            (
-                "Without usage data",
-                Some(hours.without_usage),
-                cost.without_usage,
-                "No import says who held it, no node is matched to the machine, or the charge names no machine.",
-            ),
         ];
-        if hours.stranded.is_zero() && cost.stranded.is_zero() {
-            lines.retain(|(label, ..)| *label != GpuUse::Stranded.as_str());
-        }
+        // Where nothing is cut, nobody needs to know of it.
+        lines.extend((!hours.stranded.is_zero() || !cost.stranded.is_zero()).then_some(stranded));
+        lines.push((
+            "Without usage data",
+            Some(hours.without_usage),
+            cost.without_usage,
+            "No import says who held it, no node is matched to the machine, or the charge names no machine.",
+        ));
         lines
     }
 
