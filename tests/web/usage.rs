@@ -252,6 +252,8 @@ async fn slices_are_charged_by_their_share_and_what_is_left_is_stranded(db: PgPo
     let cost = |id: &str| decimal(&job(&it, id)["cost"]).normalize().to_string();
     assert_eq!([cost("half"), cost("whole"), cost("replica")], ["5.05", "10.1", "5.05"]);
     assert_eq!(job(&it, "half")["profile"], "3g.40gb");
+    let page = finance.get(&format!("/jobs/job/{}", job(&it, "half")["job_no"])).await;
+    assert!(page.body.contains("1 × 3g.40gb of NVIDIA H100 80GB HBM3"), "{}", page.body);
     assert_eq!(decimal(&it["hours"]["stranded"]), "0.3572".parse().unwrap());
     assert_eq!(decimal(&it["cost"]["stranded"]), "3.60772".parse().unwrap());
     let spend = finance.json("/spend/2026-10.json?by=use").await;

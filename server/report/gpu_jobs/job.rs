@@ -233,9 +233,15 @@ impl Usage {
 }
 
 impl GpuJobReport {
-    /// ` × h100`, where the scheduler names a model.
+    /// ` × h100`, where the scheduler names a model; of a slice ` × 3g.40gb of h100`.
     pub fn title_of_model(&self) -> String {
-        if self.job.model.is_empty() { String::new() } else { format!(" × {}", self.job.model) }
+        let [profile, model] = [&self.job.profile, &self.job.model];
+        match (profile.is_empty(), model.is_empty()) {
+            (true, true) => String::new(),
+            (true, false) => format!(" × {model}"),
+            (false, true) => format!(" × {profile}"),
+            (false, false) => format!(" × {profile} of {model}"),
+        }
     }
 
     pub fn utilization(&self) -> Option<Decimal> {
