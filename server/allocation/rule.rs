@@ -7,7 +7,7 @@ use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::label::{Label, normalized, normalized_key};
-use crate::billing::usage_tags::{is_usage_tag, usage_tag_label};
+use crate::billing::usage_tags::{self, is_usage_tag, usage_tag_label};
 
 /// What a condition looks at: a dimension of the charge key, a tag, or what the tags mean.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -181,12 +181,16 @@ impl FromStr for Field {
         if let Some(label) = text.strip_prefix("label:") {
             return label.parse().map(Self::Label).map_err(|error| format!("label:{label}: {error}"));
         }
+        // As pages write it.
+        let of_usage = usage_tags::ALL.iter().find(|(_, label)| label.eq_ignore_ascii_case(text));
+        if let Some((tag, _)) = of_usage {
+            return Ok(Self::Tag((*tag).to_owned()));
+        }
         Self::FIXED.into_iter().find(|field| field.to_string() == text).ok_or_else(|| {
-            let names: Vec<String> = Self::FIXED.iter().map(ToString::to_string).collect();
-            format!(
-                "{text:?} is nothing that a charge key has; expected {}, tag:KEY or label:NAME",
-                names.join(", ")
-            )
+            let fixed = Self::FIXED.iter().map(ToString::to_string);
+            let of_usage = usage_tags::ALL.iter().map(|(_, label)| label.to_lowercase());
+            let names: Vec<String> = fixed.chain(of_usage).collect();
+            format!("{text:?} is not a field of charges. Use {}, tag:KEY or label:NAME", names.join(", "))
         })
     }
 }

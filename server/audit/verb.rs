@@ -93,6 +93,7 @@ words! {
         UsageDivisionAsked = "usage.division_asked", "division by use asked for again";
         UsageUndone = "usage.undone", "usage import undone";
         NodeMatched = "usage.node_matched", "node matched to machine";
+        ClockChanged = "usage.clock_changed", "clock of a cluster changed";
         MappingSaved = "mapping.saved", "mapping saved";
         MappingRemoved = "mapping.removed", "mapping removed";
         DeliveryUndone = "delivery.undone", "undone";

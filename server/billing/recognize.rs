@@ -197,7 +197,7 @@ fn format_by_names(header: &Header, read_as: &ReadAs) -> Result<Arc<dyn Format>,
                 listed(header.names().iter().map(String::as_str), 5)
             ),
             format!(
-                "a file whose columns you say at Imports, Mappings, or the header of one of these: {}",
+                "a file whose columns you say at Imports, Mappings, usage of GPUs as described at Imports, Usage, or the header of one of these: {}",
                 listed(
                     FORMATS.iter().filter(|format| format.computed().is_none()).map(|format| format.label()),
                     20

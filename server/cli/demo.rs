@@ -275,7 +275,7 @@ async fn import_usage(session: &Session, file: File, at: DateTime<Utc>) -> anyho
     let folder = tempfile::tempdir().context("there is no place for the demonstration's files")?;
     let path = folder.path().join(&file.name);
     std::fs::write(&path, file.bytes).context("the demonstration's files cannot be written")?;
-    let (usage, _) = telemetry::usage_among(vec![Source::new(file.name, path)]).await;
+    let (usage, _) = telemetry::usage_among(vec![Source::new(file.name, path)], &[]).await;
     let by = Actor::on_behalf_of(FINANCE);
     let importing = ImportUsage { source: None, zone: Tz::UTC, batch_id: Uuid::new_v4(), act: by.at(at) };
     let reports = importing.all(&session.pool, &session.originals, usage).await;

@@ -55,7 +55,8 @@ pub async fn run(session: Session, arguments: Arguments) -> anyhow::Result<Done>
     let (usage, bills) = if arguments.as_format.is_some() || arguments.mapping.is_some() {
         (Vec::new(), files.collect())
     } else {
-        telemetry::usage_among(files.collect()).await
+        let named = telemetry::column_names(&mut *session.pool.acquire().await?).await?;
+        telemetry::usage_among(files.collect(), &named).await
     };
     let deliveries = ledger::gather(bills, LookIn::Folders);
     let decision = match (arguments.replace, arguments.add) {

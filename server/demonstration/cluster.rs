@@ -136,6 +136,7 @@ impl Story {
                 since: first,
                 downtime: Decimal::new(3, 2),
                 utilization: Decimal::new(74, 2),
+                repeated: Some(Decimal::new(4, 2)),
                 rack_kw: Decimal::from(44),
                 cost_of_capital: Decimal::new(9, 2),
                 growth: Decimal::new(3, 2),

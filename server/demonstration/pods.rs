@@ -127,7 +127,7 @@ mod tests {
         let zones = Zones { by_cluster: BTreeMap::new(), other: chrono_tz::Tz::UTC };
         let mut seen: BTreeMap<(String, String), i64> = BTreeMap::new();
         Format::Prometheus
-            .read(file.bytes.as_slice(), &zones, &mut |item| {
+            .read(file.bytes.as_slice(), &zones, &[], &mut |item| {
                 if let Item::Metered(metered) = item {
                     let present: i64 = metered.days.values().flat_map(|day| day.present).map(i64::from).sum();
                     let device = (metered.device.node.clone(), metered.device.slice.clone());

@@ -306,7 +306,9 @@ async fn import(
     progress: &Progress,
     now: DateTime<Utc>,
 ) -> sqlx::Result<Vec<Report>> {
-    let (usage, bills) = telemetry::usage_among(job.files.iter().map(Incoming::source).collect()).await;
+    let named = telemetry::column_names(&mut *db).await?;
+    let files = job.files.iter().map(Incoming::source).collect();
+    let (usage, bills) = telemetry::usage_among(files, &named).await;
     let by = Actor::on_behalf_of(&job.by);
     let importing = ImportUsage { source: None, zone: Tz::UTC, batch_id: job.batch_id, act: by.at(now) };
     let mut reports = importing.all(pool, originals, usage).await;

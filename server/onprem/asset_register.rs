@@ -47,10 +47,11 @@ impl AssetRegister {
             Entry::Utilization(it) if it.cluster == cluster.handle && it.first <= month => Some(it),
             _ => None,
         });
-        match said.max_by_key(|it| it.first) {
-            Some(it) => Shares { downtime: it.downtime, utilization: it.utilization },
-            None => Shares { downtime: cluster.downtime, utilization: cluster.utilization },
+        if let Some(it) = said.max_by_key(|it| it.first) {
+            return Shares { downtime: it.downtime, utilization: it.utilization, repeated: it.repeated };
         }
+        let Cluster { downtime, utilization, repeated, .. } = *cluster;
+        Shares { downtime, utilization, repeated }
     }
 
     /// Whether somebody entered how a cluster is used in this month or one before.

@@ -27,6 +27,9 @@ pub struct Cluster {
     pub downtime: Decimal,
     /// The share of available hours in which they do work, likewise; entered, until usage is known.
     pub utilization: Decimal,
+    /// The share of productive hours that was lost to work done again, likewise: restarts, checkpoints. Unknown where nobody entered it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeated: Option<Decimal>,
     /// What a rack can feed and cool, in kW.
     pub rack_kw: Decimal,
     /// What a year of capital costs, as a share: of the economic view alone.
@@ -155,6 +158,8 @@ pub struct Utilization {
     pub first: BillingMonth,
     pub downtime: Decimal,
     pub utilization: Decimal,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeated: Option<Decimal>,
 }
 
 /// What holds of a month: how much of a cluster's time is lost, and in how much of the rest it works.
@@ -162,6 +167,8 @@ pub struct Utilization {
 pub struct Shares {
     pub downtime: Decimal,
     pub utilization: Decimal,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeated: Option<Decimal>,
 }
 
 /// What energy costs, for some months.
@@ -263,7 +270,6 @@ pub struct Span {
 }
 
 /// One thing that was written down.
-#[expect(clippy::large_enum_variant, reason = "there are hundreds, not millions, and most are assets")]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Entry {
@@ -289,6 +295,11 @@ impl Shares {
     /// Of the on-prem GPU-hours, too.
     pub fn productive(self) -> Decimal {
         self.utilization.multiply(self.available())
+    }
+
+    /// Of productive hours; `None` where nobody entered how much of the work was done again.
+    pub fn useful(self) -> Option<Decimal> {
+        self.repeated.map(|repeated| Decimal::from(1) - repeated)
     }
 }
 

@@ -167,6 +167,7 @@ impl Start {
                 since: self.since,
                 downtime: self.downtime,
                 utilization: self.utilization,
+                repeated: None,
                 rack_kw: Decimal::from(40),
                 cost_of_capital: self.cost_of_capital,
                 growth: Decimal::ZERO,

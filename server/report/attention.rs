@@ -4,7 +4,7 @@
 use crate::changes::{self, Document as _, Kind};
 use std::collections::{BTreeMap, BTreeSet};
 
-use chrono::{DateTime, NaiveDate, Utc};
+use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use serde::Serialize;
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -18,9 +18,13 @@ use crate::onprem::{self, Months, State};
 use crate::period::{BillingMonth, Period};
 use crate::telemetry::divide;
 use crate::telemetry::prometheus::{self, Trouble};
+use crate::telemetry::read;
 
 /// Thresholds below, in percent, only tell how far one is.
 pub const WARNING: u32 = 80;
+
+/// Days of which nodes without a machine are looked at.
+const LATELY: i64 = 90;
 
 /// One thing to look at.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -64,6 +68,8 @@ pub enum Attention {
     NotAdjusted { bills: i64 },
     /// Bills whose machines could not be divided among those who used them.
     NotDivided { bills: usize },
+    /// Nodes that held jobs in the last months and are no machine of the ledger: these have no cost.
+    NotMatched { nodes: usize, accelerator_hours: Decimal },
     /// A Prometheus that cannot be read, or has no series of a GPU any more, since then.
     Prometheus { server: i64, name: String, trouble: Trouble },
     /// Invoices that were entered say more or less than what was billed.
@@ -112,6 +118,7 @@ pub(super) async fn attention(
     found.extend((bills > 0).then_some(Attention::NotAdjusted { bills }));
     let bills = divide::problems(&mut *db).await?.len();
     found.extend((bills > 0).then_some(Attention::NotDivided { bills }));
+    found.extend(not_matched(&mut *db, today).await?);
     for server in prometheus::servers(&mut *db).await? {
         let trouble = server.trouble();
         found.extend(trouble.map(|trouble| Attention::Prometheus {
@@ -191,6 +198,19 @@ async fn months_of_clusters(
         });
     }
     Ok(found)
+}
+
+async fn not_matched(db: &mut PgConnection, today: NaiveDate) -> sqlx::Result<Option<Attention>> {
+    let sequence = ledger::sequence(&mut *db).await?;
+    let nodes = read::nodes(&mut *db, sequence).await?;
+    let unmatched: Vec<i64> = nodes.iter().filter(|it| it.resource.is_none()).map(|it| it.node_id).collect();
+    if unmatched.is_empty() {
+        return Ok(None);
+    }
+    let mut held = read::held_of_nodes(db, &unmatched, today - TimeDelta::days(LATELY)).await?;
+    held.retain(|_, held| held.jobs > 0);
+    let accelerator_hours = held.values().map(|it| it.accelerator_hours).sum();
+    Ok((!held.is_empty()).then_some(Attention::NotMatched { nodes: held.len(), accelerator_hours }))
 }
 
 /// What is to be published, a line a cluster and reason.

@@ -7,7 +7,7 @@ use super::as_of::Error;
 use super::data_status::DataStatus;
 use super::machines::FindMachines;
 use super::over_time::{Days, FindDays, Series, Step};
-use super::{Answers, Breakdown, Filter, Group, Grouping, Machine, Question, Spend};
+use super::{Answers, Breakdown, Filter, Group, Grouping, HourChain, Machine, Question, Spend};
 use crate::accounts::Viewer;
 use crate::money::{Decimal, Money};
 use crate::period::{BillingMonth, Period};
@@ -44,6 +44,9 @@ pub struct ExperimentReport {
     pub months: Vec<Group>,
     /// By team, project, accelerator, who used machines, and pricing.
     pub breakdowns: Vec<Breakdown>,
+    /// What became of its GPU-hours, where machines are divided by use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hours: Option<HourChain>,
     /// Jobs that cost most.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<(String, Decimal)>,
@@ -106,6 +109,7 @@ pub async fn experiment_report(
     let months = answers.spend(db, &question.by(Grouping::Month)).await?.groups;
     let mut breakdowns = Vec::new();
     let job_costs = answers.job_costs(db, &question).await?;
+    let hours = answers.hours_if_divided(&mut *db, &question, &job_costs).await?;
     for by in [Grouping::Team, Grouping::Project, Grouping::Accelerator] {
         breakdowns.push(Breakdown::of(by.clone(), answers.spend(db, &question.by(by)).await?.groups));
     }
@@ -132,6 +136,7 @@ pub async fn experiment_report(
         days: days.get(&Some(experiment.to_owned())).copied(),
         months,
         breakdowns,
+        hours,
         jobs: job_costs.largest(JOBS),
         machines: Vec::clone(&machines),
         units,

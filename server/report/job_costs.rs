@@ -2,7 +2,7 @@
 //!
 //! Only what divides machines names jobs, and only its charges are read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -125,13 +125,23 @@ impl Answers {
         db: &mut PgConnection,
         question: &Question,
     ) -> Result<Arc<JobCosts>, Error> {
+        self.job_costs_among(db, question, None).await
+    }
+
+    /// The same of these jobs alone, which are told by their label, where the period is long; of a month of all.
+    pub(super) async fn job_costs_among(
+        &self,
+        db: &mut PgConnection,
+        question: &Question,
+        jobs: Option<&HashSet<String>>,
+    ) -> Result<Arc<JobCosts>, Error> {
         let sequence = as_of(&mut *db, question.sequence).await?;
         // By something that the rules decide, so that they are asked.
         let question = question.by(Grouping::Project);
         if question.period.is_one_month() {
             return Ok(self.ask(db, &question, sequence, FindJobCosts).await?);
         }
-        Ok(Box::pin(self.job_costs_of_months(db, &question, sequence)).await?.into())
+        Ok(Box::pin(self.job_costs_of_months(db, &question, sequence, jobs)).await?.into())
     }
 
     /// The same of several months, each of which is remembered. All are in the currency of the whole.
@@ -140,13 +150,15 @@ impl Answers {
         db: &mut PgConnection,
         question: &Question,
         sequence: i64,
+        jobs: Option<&HashSet<String>>,
     ) -> Result<JobCosts, Error> {
         let spend = self.spend(&mut *db, &question.by(Grouping::Month)).await?;
         let question = question.beside(&spend);
         let mut sums: BTreeMap<[String; 4], Decimal> = BTreeMap::new();
         for month in question.period.months() {
             let of_month = Question { period: month.into(), ..question.clone() };
-            for it in &self.ask(&mut *db, &of_month, sequence, FindJobCosts).await?.jobs {
+            let of_month = self.ask(&mut *db, &of_month, sequence, FindJobCosts).await?;
+            for it in of_month.jobs.iter().filter(|it| jobs.is_none_or(|jobs| jobs.contains(&it.job))) {
                 *sums.entry(it.whose().map(str::to_owned)).or_default() += it.cost;
             }
         }
@@ -165,36 +177,16 @@ impl Answers {
         question: &Question,
     ) -> Result<(HourLines, CostLines), Error> {
         let spend = self.spend(db, &question.by(Grouping::Tag(usage_tags::USE.to_owned()))).await?;
-        let of = |gpu_use: Option<GpuUse>| {
-            let key = gpu_use.map(GpuUse::as_str);
-            let group = spend.groups.iter().find(|group| group.key.as_deref() == key);
-            group.map_or((Decimal::ZERO, Decimal::ZERO), |it| {
-                (it.accelerator_hours + it.owned_hours, it.cost.amount)
-            })
+        let cost_of = |gpu_use: GpuUse| {
+            let group = spend.groups.iter().find(|group| group.key.as_deref() == Some(gpu_use.as_str()));
+            group.map_or(Decimal::ZERO, |it| it.cost.amount)
         };
-        let [used, idle, unmeasured, unheld, stranded] = GpuUse::ALL.map(|it| of(Some(it)));
-        let without_usage = of(None);
-        let hours = HourLines {
-            paid: used.0 + idle.0 + unmeasured.0 + unheld.0 + stranded.0,
-            held: used.0 + idle.0 + unmeasured.0,
-            used: used.0,
-            idle: idle.0,
-            unmeasured: unmeasured.0,
-            unheld: unheld.0,
-            stranded: stranded.0,
-            beyond: Decimal::ZERO,
-            without_usage: without_usage.0,
-        };
-        let cost = CostLines {
-            total: spend.total.as_ref().map_or(Decimal::ZERO, |it| it.amount),
-            used: used.1,
-            idle: idle.1,
-            unmeasured: unmeasured.1,
-            unheld: unheld.1,
-            stranded: stranded.1,
-            without_usage: without_usage.1,
-        };
-        Ok((hours, cost))
+        let total = spend.total.as_ref().map_or(Decimal::ZERO, |it| it.amount);
+        let [used, idle, unmeasured, unheld, stranded] = GpuUse::ALL.map(cost_of);
+        // What of shared costs a lead is not shown has no use, either.
+        let without_usage = total - (used + idle + unmeasured + unheld + stranded);
+        let cost = CostLines { total, used, idle, unmeasured, unheld, stranded, without_usage };
+        Ok((HourLines::of(&spend.groups), cost))
     }
 }
 

@@ -29,6 +29,7 @@ mod experiment;
 mod experiment_merges;
 mod experiments;
 mod gpu_jobs;
+mod hour_chain;
 mod hourly;
 mod hourly_ways;
 mod import_changes;
@@ -89,8 +90,8 @@ pub use chargeback::{Chargeback, TeamLine, chargeback};
 pub use charges::{ChargeLine, Charges, Order, PAGE_SIZE, Page};
 pub use charges_and_credits::ChargesAndCredits;
 pub use cluster::{
-    Cloud, ClusterReport, HourChain, InCurrency, MeasuredHours, MonthOfCluster, PaidElsewhere,
-    rates_of_months,
+    Cloud, ClusterReport, EnteredHours, HeldProfile, InCurrency, MeasuredHours, MonthOfCluster,
+    PaidElsewhere, SlicesOfCluster, rates_of_months,
 };
 pub use compared::Compared;
 pub use completeness::{Completeness, final_months, final_since, stated_until};
@@ -105,8 +106,10 @@ pub use experiment::{
 pub use experiment_merges::{Merge, Merged, merges};
 pub use experiments::{ExperimentLine, Experiments, experiments};
 pub use gpu_jobs::{
-    CostLines, GpuJob, GpuJobDay, GpuJobReport, GpuJobStretch, GpuJobs, HourLines, UnmatchedNode,
+    CostLines, GpuJob, GpuJobDay, GpuJobOnNode, GpuJobReport, GpuJobStretch, GpuJobs, HourLines, OtherJobs,
+    UnmatchedNode,
 };
+pub use hour_chain::{HourChain, HourChainGroup, HourChains};
 pub use hourly::{Hourly, HourlyError};
 pub use hourly_ways::{HourlyWay, Instance, Ways};
 pub use import_changes::{Change, ChangeTotal, ChangedKey, ChangedOwner, Changes, ChangesBy, changes};

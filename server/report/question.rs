@@ -310,7 +310,7 @@ impl Grouping {
     /// What a group whose value is missing is called.
     pub fn missing(&self) -> String {
         match self {
-            Self::Tag(key) if key == usage_tags::USE => "Without usage data".into(),
+            Self::Tag(key) if key == usage_tags::USE => "No GPU, or without usage data".into(),
             Self::Tag(key) => match usage_tag_label(key) {
                 Some(label) => format!("No {}", label.to_lowercase()),
                 None => format!("No {} tag", with_visible_ends(key)),

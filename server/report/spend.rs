@@ -96,6 +96,9 @@ pub struct Group {
     /// Of the cost, what everything that is owned cost.
     #[serde(skip)]
     pub owned_cost: Decimal,
+    /// Of the cost, what was paid for the use of accelerators.
+    #[serde(skip)]
+    pub accelerator_cost: Decimal,
     /// As of the whole answer.
     pub cost_per_accelerator_hour: Option<Decimal>,
     /// As of the whole answer: what they cost stands in other groups, too, depreciation as a purchase without accelerator, and
@@ -404,6 +407,7 @@ impl Level<'_> {
             accelerator_hours: hours(sum.figures.part_seconds),
             owned_hours: hours(sum.figures.owned_seconds),
             owned_cost: sum.figures.owned_cost,
+            accelerator_cost: sum.figures.accelerator_cost,
             cost_per_accelerator_hour: price(&sum.figures, self.cost),
             cost_per_owned_hour: None,
             unused_commitment: unused(&sum.figures, self.cost).map(money),

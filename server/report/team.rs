@@ -15,7 +15,9 @@ use super::snapshot::months;
 use super::statement::{Cents, Finality, Restated, months_in_cents, restated_months};
 use super::token_costs::TokenCost;
 use super::unit_costs::{TeamUnit, units};
-use super::{Answers, BudgetLine, Completeness, Group, Grouping, Movement, Question, Spend, Variance};
+use super::{
+    Answers, BudgetLine, Completeness, Group, Grouping, HourChain, Movement, Question, Spend, Variance,
+};
 use crate::allocation::{BudgetOf, Configuration};
 use crate::money::{Decimal, Money};
 use crate::period::{BillingMonth, Period};
@@ -72,6 +74,9 @@ pub struct TeamReport {
     pub stated_by_team: Vec<Decimal>,
     /// What is direct, by one dimension after the other.
     pub breakdowns: Vec<Breakdown>,
+    /// What became of its GPU-hours, where machines are divided by use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hours: Option<HourChain>,
     /// Jobs that cost most, where machines are divided by use; what they cost is in what is direct.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<(String, Decimal)>,
@@ -134,6 +139,7 @@ pub async fn team_report(
     let job_costs = answers.job_costs(db, &question.direct()).await?;
     // Without machines that are divided there is nothing to say of who used them.
     let of_usage = job_costs.breakdowns();
+    let hours = answers.hours_if_divided(&mut *db, &question, &job_costs).await?;
     let mut breakdowns = Vec::new();
     for by in [
         Grouping::Project,
@@ -227,6 +233,7 @@ pub async fn team_report(
         shared_costs,
         by_team,
         breakdowns,
+        hours,
         jobs: job_costs.largest(NAMED),
         completeness,
         total: by_pool.total,

@@ -9,6 +9,8 @@ use super::hours::OF_AN_HOUR;
 use crate::money::Decimal;
 
 const HOURS_PER_WEEK: i64 = 168;
+/// Hours of a week that are known at least: of five days the weekend is not guessed, but one without a weekend is no week.
+const FEWEST_HOURS: i64 = 120;
 /// Weeks that a trend needs at least: of fewer, a holiday is one.
 const FEWEST: usize = 8;
 /// Decimals of accelerators.
@@ -39,15 +41,16 @@ pub fn by_week(held: &BTreeMap<DateTime<Utc>, i64>) -> Vec<HeldWeek> {
     while begins + TimeDelta::days(7) <= after {
         let at = |day: NaiveDate| day.and_time(NaiveTime::MIN).and_utc();
         let of_week = || held.range(at(begins)..at(begins + TimeDelta::days(7))).map(|(_, held)| *held);
-        // Of a week without any, nothing is known.
-        if let Some(most) = of_week().max() {
+        let known = i64::try_from(of_week().count()).unwrap_or(0);
+        // Of a week of which little is known, nothing is.
+        if let Some(most) = of_week().max().filter(|_| known >= FEWEST_HOURS) {
             let accelerators = |milliseconds: i128, hours: i64| {
                 Decimal::new(milliseconds, 0).divide(Decimal::from(hours * OF_AN_HOUR), PLACES)
             };
             let sum = of_week().map(i128::from).sum();
             weeks.push(HeldWeek {
                 begins,
-                mean: accelerators(sum, HOURS_PER_WEEK).unwrap_or_default(),
+                mean: accelerators(sum, known).unwrap_or_default(),
                 peak: accelerators(most.into(), 1).unwrap_or_default(),
             });
         }
@@ -93,6 +96,12 @@ mod tests {
         let mut held = hours("2026-09-04", 24 * 27, |hour| if hour % 24 < 16 { 8 } else { 2 });
         held.retain(|at, _| !(14..21).contains(&at.date_naive().day()));
         assert_eq!(by_week(&held), [week("2026-09-07", "6", "8"), week("2026-09-21", "6", "8")]);
+        // Of five days the mean is theirs; of four, there is none.
+        let mut five = hours("2026-09-07", 24 * 7, |_| 8);
+        five.retain(|at, _| at.date_naive().day() < 12 || at.date_naive().day() == 13);
+        assert_eq!(by_week(&five), [week("2026-09-07", "8", "8")]);
+        five.retain(|at, _| at.date_naive().day() != 8 && at.date_naive().day() != 9);
+        assert!(by_week(&five).is_empty());
         assert!(by_week(&BTreeMap::new()).is_empty());
         assert!(by_week(&hours("2026-09-07", 24 * 6, |_| 8)).is_empty());
     }

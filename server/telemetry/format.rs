@@ -3,6 +3,7 @@
 use std::io::{self, Read};
 use std::path::Path;
 
+use super::columns::ColumnNames;
 use super::reading::{Item, Zones};
 use super::{nvidia_smi, opencost, openshift, plain_csv, prometheus, slurm};
 use crate::billing::{self, Content, Refusal};
@@ -27,8 +28,8 @@ words! {
 
 written_as_str!(Format);
 
-/// What a text is, by its beginning. `None` where it is no usage.
-pub fn recognize(start: &[u8]) -> Option<Format> {
+/// What a text is, by its beginning. `None` where it is no usage. `said`: columns of CSV files, as somebody said.
+pub fn recognize(start: &[u8], said: &[ColumnNames]) -> Option<Format> {
     let text = String::from_utf8_lossy(start);
     let text = text.trim_start_matches('\u{feff}').trim_start();
     if text.starts_with('{') {
@@ -48,7 +49,7 @@ pub fn recognize(start: &[u8]) -> Option<Format> {
         (nvidia_smi::is_log(text), Format::NvidiaSmi),
         (openshift::is_usage(text), Format::OpenShift),
         (opencost::is_csv(text), Format::OpenCostCsv),
-        (plain_csv::is_usage(text), Format::PlainCsv),
+        (plain_csv::is_usage(text, said), Format::PlainCsv),
     ];
     of_text.into_iter().find_map(|(is_it, format)| is_it.then_some(format))
 }
@@ -57,12 +58,12 @@ pub fn recognize(start: &[u8]) -> Option<Format> {
 ///
 /// # Errors
 /// Those of reading it. What cannot be unpacked is no usage: whoever reads bills says what it is.
-pub fn recognize_file(path: &Path) -> io::Result<Option<Format>> {
+pub fn recognize_file(path: &Path, said: &[ColumnNames]) -> io::Result<Option<Format>> {
     let Ok(Content::Text(text)) = billing::unpack(std::fs::File::open(path)?) else { return Ok(None) };
     let mut start = Vec::new();
     // What breaks off is said when it is read.
     let _ = text.take(START).read_to_end(&mut start);
-    Ok(recognize(&start))
+    Ok(recognize(&start, said))
 }
 
 impl Format {
@@ -70,7 +71,13 @@ impl Format {
     ///
     /// # Errors
     /// A [`Refusal`] of what cannot be read.
-    pub fn read(self, text: impl Read, zones: &Zones, each: &mut dyn FnMut(Item)) -> Result<(), Refusal> {
+    pub fn read(
+        self,
+        text: impl Read,
+        zones: &Zones,
+        said: &[ColumnNames],
+        each: &mut dyn FnMut(Item),
+    ) -> Result<(), Refusal> {
         match self {
             Self::Slurm => slurm::read_text(text, zones, each),
             Self::SlurmJson => slurm::read_json(text, zones, each),
@@ -79,7 +86,7 @@ impl Format {
             Self::OpenShift => openshift::read(text, each),
             Self::OpenCost => opencost::read_json(text, each),
             Self::OpenCostCsv => opencost::read_csv(text, each),
-            Self::PlainCsv => plain_csv::read(text, zones.other, each),
+            Self::PlainCsv => plain_csv::read(text, zones.other, said, each),
         }
     }
 

@@ -48,7 +48,10 @@ pub fn days(job: &Job) -> Vec<Vec<NodeDay>> {
             // Thousandths of an accelerator for a second are milliseconds of one.
             let held: ByHour = seconds.map(|seconds| times(it.accelerators, seconds));
             let (measured, busy) = match it.utilization {
-                Some(part) => (held, held.map(|held| share(held, part))),
+                Some(part) => {
+                    let measured = held.map(|held| share(held, it.measured));
+                    (measured, measured.map(|measured| share(measured, part)))
+                }
                 None => ([0; HOURS], [0; HOURS]),
             };
             NodeDay { day: *day, held, measured, busy }

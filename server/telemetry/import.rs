@@ -3,6 +3,7 @@
 //! Every import keeps what it says of a job. Of several that describe the same job the one that knows most holds: that it is over,
 //! else the one that saw it longest, else the last. So windows that overlap count once, in any order, and undo is exact.
 
+use chrono::TimeDelta;
 use chrono_tz::Tz;
 use serde_json::json;
 use sqlx::pool::PoolConnection;
@@ -10,12 +11,14 @@ use sqlx::{Connection as _, PgConnection, PgPool, Postgres};
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
+use super::columns::ColumnNames;
 use super::format::{Format, recognize_file};
 use super::hours::hours_of;
 use super::publish::republish;
 use super::read_file::{Batch, Counts, Reading};
 use super::reading::Zones;
 use super::store::{self, Names, UNNAMED};
+use super::usage_mappings::column_names;
 use crate::audit::{self, Act, Object, Verb};
 use crate::billing::{Refusal, RefusalKind};
 use crate::ledger::{
@@ -42,13 +45,13 @@ pub struct ImportUsage<'a> {
 }
 
 /// The files of usage among these, with what each is; and the others, which are bills or nothing that is known.
-pub async fn usage_among(files: Vec<Source>) -> (Vec<(Source, Format)>, Vec<Source>) {
-    let all = files.clone();
+pub async fn usage_among(files: Vec<Source>, named: &[ColumnNames]) -> (Vec<(Source, Format)>, Vec<Source>) {
+    let (all, named) = (files.clone(), named.to_vec());
     let sorted = tokio::task::spawn_blocking(move || {
         let (mut usage, mut others) = (Vec::new(), Vec::new());
         for file in files {
             // What cannot be read is said by whoever reads bills.
-            match recognize_file(&file.path) {
+            match recognize_file(&file.path, &named) {
                 Ok(Some(format)) => usage.push((file, format)),
                 _ => others.push(file),
             }
@@ -156,7 +159,10 @@ impl Importing<'_> {
         let zones = Zones { by_cluster, other };
         let (path, format, originals) = (self.file.path.clone(), self.format, originals.clone());
         let (sender, mut batches) = mpsc::channel::<Batch>(2);
-        let reading = Reading { path, sha256: self.sha256, format, zones, originals };
+        // A day more: of times without an offset nobody knows better.
+        let latest = act.at + TimeDelta::days(1);
+        let said = column_names(&mut *db).await?;
+        let reading = Reading { path, sha256: self.sha256, format, zones, said, originals, latest };
         let reader = tokio::task::spawn_blocking(move || reading.run(&sender));
         let mut names = Names::new(kind, self.of.source, self.of.zone);
         while let Some(batch) = batches.recv().await {
@@ -180,6 +186,9 @@ impl Importing<'_> {
         ledger::note_original(&mut tx, &kept, counts.rows, act.at).await?;
         write_counts(&mut tx, import_id, &counts).await?;
         write_coverage(&mut tx, import_id).await?;
+        if counts.samples > 0 {
+            store::count_seen_hours(&mut tx, import_id).await?;
+        }
         let sequence = ledger::begin_version(&mut tx).await?;
         sqlx::query!(
             "update usage_imports set status = 'active', from_sequence = $2 where import_id = $1",
@@ -332,14 +341,17 @@ async fn write_counts(db: &mut PgConnection, import_id: i64, counts: &Counts) ->
 }
 
 /// Of which time an export says everything: it has every job that ran in its window, so it begins no later than the first of them
-/// ended, and ends no earlier than the last.
+/// ended, and ends no earlier than the last. Of one with rows that could not be read, or jobs without a time, there is no such time: what
+/// no other job held, one of these may have.
 async fn write_coverage(db: &mut PgConnection, import_id: i64) -> sqlx::Result<()> {
     sqlx::query!(
         "insert into usage_coverage (import_id, source_id, begins_at, ends_at)
          select $1, j.source_id, min(d.held_until), max(d.held_until)
          from job_descriptions d
          join jobs_seen j using (job_no)
+         join usage_imports i using (import_id)
          where d.import_id = $1 and d.held_until is not null and not d.is_metered
+           and i.rejected = 0 and i.jobs_without_time = 0
          group by 2",
         import_id,
     )

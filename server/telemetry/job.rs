@@ -32,6 +32,8 @@ pub struct Job {
     pub held_seconds: u64,
     /// As the scheduler names the model: `h100`.
     pub model: String,
+    /// MIG profile of the slices that it held; empty: whole accelerators.
+    pub profile: String,
     pub holdings: Vec<Holding>,
 }
 
@@ -44,6 +46,8 @@ pub struct Holding {
     pub accelerators: u64,
     /// How much of the time its accelerators worked, in hundredths of a percent. `None` where nobody measured it.
     pub utilization: Option<u32>,
+    /// Of how much of the time that is known, in hundredths of a percent.
+    pub measured: u32,
 }
 
 /// All of [`Holding::utilization`].
@@ -100,6 +104,7 @@ pub fn spread(accelerators: u64, nodes: &[String]) -> Vec<Holding> {
             node: node.clone(),
             accelerators: each + u64::from(place < rest),
             utilization: None,
+            measured: FULLY_USED,
         })
         .collect()
 }

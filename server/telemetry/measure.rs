@@ -27,34 +27,42 @@ pub fn measured(mut days: Vec<HeldDay>, nodes: &[Node], named: &BTreeMap<i64, Ve
         for places in machines.into_values().filter(|places| places.len() > 1) {
             let (jobs, seen): (Vec<usize>, Vec<usize>) =
                 places.into_iter().partition(|place| nodes[&days[*place].node_id].is_of_scheduler());
-            fill(&mut days, &jobs, &seen, named);
+            // Two meters of one machine saw the same.
+            let mut meters: BTreeMap<i64, Vec<usize>> = BTreeMap::new();
+            for place in seen {
+                meters.entry(nodes[&days[place].node_id].source_id).or_default().push(place);
+            }
+            for hour in 0..HOURS {
+                let saw = |seen: &[usize]| seen.iter().map(|it| at(&days[*it].measured, hour)).sum::<i64>();
+                if let Some(seen) = meters.values().rev().max_by_key(|seen| saw(seen)) {
+                    fill(&mut days, hour, &jobs, seen, named);
+                }
+            }
         }
     }
     days.retain(|day| !is_of_meter(day));
     days
 }
 
-/// `jobs`, `seen`: places of what jobs held, and of what meters saw, of a machine on a day.
-fn fill(days: &mut [HeldDay], jobs: &[usize], seen: &[usize], named: &BTreeMap<i64, Vec<i64>>) {
-    for hour in 0..HOURS {
-        let (mut measured, mut busy) = (0, 0);
-        for place in seen {
-            let day = &days[*place];
-            let saw = (at(&day.measured, hour), at(&day.busy, hour));
-            match named.get(&day.job_no) {
-                Some(candidates) => {
-                    let of_job: Vec<usize> =
-                        jobs.iter().copied().filter(|job| candidates.contains(&days[*job].job_no)).collect();
-                    share(days, &of_job, hour, saw);
-                }
-                None if day.job_no == SEEN || day.job_no == NOBODY => {
-                    (measured, busy) = (measured + saw.0, busy + saw.1);
-                }
-                None => {}
+/// `jobs`, `seen`: places of what jobs held, and of what a meter saw, of a machine on a day.
+fn fill(days: &mut [HeldDay], hour: usize, jobs: &[usize], seen: &[usize], named: &BTreeMap<i64, Vec<i64>>) {
+    let (mut measured, mut busy) = (0, 0);
+    for place in seen {
+        let day = &days[*place];
+        let saw = (at(&day.measured, hour), at(&day.busy, hour));
+        match named.get(&day.job_no) {
+            Some(candidates) => {
+                let of_job: Vec<usize> =
+                    jobs.iter().copied().filter(|job| candidates.contains(&days[*job].job_no)).collect();
+                share(days, &of_job, hour, saw);
             }
+            None if day.job_no == SEEN || day.job_no == NOBODY => {
+                (measured, busy) = (measured + saw.0, busy + saw.1);
+            }
+            None => {}
         }
-        share(days, jobs, hour, (measured, busy));
     }
+    share(days, jobs, hour, (measured, busy));
 }
 
 /// Shares what was measured in an hour, and what of that was at work, among what these jobs held that is not measured.
@@ -106,6 +114,8 @@ mod tests {
             name: name.to_owned(),
             resource: resource.map(str::to_owned),
             is_entered: false,
+            names_holders: false,
+            is_ambiguous: false,
         }
     }
 
@@ -149,6 +159,17 @@ mod tests {
         ];
         let found = measured(days, &nodes(), &BTreeMap::new());
         assert_eq!(texts(&found), [(7, 4 * HOUR, 4 * HOUR, 2 * HOUR), (8, 2 * HOUR, 2 * HOUR, HOUR)]);
+    }
+
+    #[test]
+    fn two_meters_of_a_machine_saw_the_same_accelerators() {
+        let nodes = [&nodes()[..], &[node(4, "nvidia-smi", "i-1", Some("i-1"))]].concat();
+        let days = vec![
+            day(1, 7, [4 * HOUR, 0, 0]),
+            day(2, SEEN, [8 * HOUR, 8 * HOUR, 2 * HOUR]),
+            day(4, SEEN, [8 * HOUR, 8 * HOUR, 2 * HOUR]),
+        ];
+        assert_eq!(texts(&measured(days, &nodes, &BTreeMap::new())), [(7, 4 * HOUR, 4 * HOUR, 2 * HOUR)]);
     }
 
     #[test]

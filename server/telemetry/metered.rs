@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, NaiveDate, NaiveTime};
 
-use super::hours::{ByHour, HOURS};
+use super::hours::{ByHour, HOURS, MOST_OF_A_NODE};
 use super::job::FULLY_USED;
 
 /// A sample says nothing of the time that is longer past than this: so long does Prometheus look back, too.
@@ -80,10 +80,25 @@ pub struct Metered {
     pub metric: &'static str,
     /// As how many accelerators it counts at most. 0: one.
     pub most: u16,
+    /// From when until when it was seen, in milliseconds since 1970.
+    pub seen: Option<(i64, i64)>,
     pub days: BTreeMap<NaiveDate, MeteredDay>,
 }
 
+/// From the first of two times to the last.
+fn together(one: Option<(i64, i64)>, other: Option<(i64, i64)>) -> Option<(i64, i64)> {
+    match (one, other) {
+        (Some((a, b)), Some((c, d))) => Some((a.min(c), b.max(d))),
+        (one, other) => one.or(other),
+    }
+}
+
 impl Metered {
+    /// Its rows are of some accelerators of a machine, and do not say of which.
+    fn is_of_machine(&self) -> bool {
+        self.device.id.is_empty() && !self.metric.is_empty()
+    }
+
     /// It was there from a time until another; `activity`: and so busy, in hundredths of a percent, where that was measured.
     pub fn span(&mut self, from: i64, until: i64, activity: Option<(Activity, u32)>) {
         self.several(from, until, 1.0, activity);
@@ -92,6 +107,9 @@ impl Metered {
     /// As [`Self::span`], of so many accelerators at once.
     #[expect(clippy::cast_possible_truncation, reason = "a node has at most 512 accelerators")]
     pub fn several(&mut self, from: i64, until: i64, accelerators: f64, activity: Option<(Activity, u32)>) {
+        if until > from && accelerators > 0.0 {
+            self.seen = together(self.seen, Some((from, until)));
+        }
         for (day, hour, milliseconds) in hours_between(from, until) {
             let held = (f64::from(milliseconds) * accelerators.clamp(0.0, 512.0)).round() as i32;
             let of_day = self.days.entry(day).or_default();
@@ -103,16 +121,6 @@ impl Metered {
                 active[hour] += i32::try_from(busy).unwrap_or(held);
             }
         }
-    }
-
-    /// From the first hour in which it was seen to the end of the last, in milliseconds since 1970.
-    pub fn seen(&self) -> Option<(i64, i64)> {
-        let hours = self.days.iter().flat_map(|(day, of_day)| {
-            let hours = (0_i64..).zip(&of_day.present).filter(|(_, present)| **present > 0);
-            hours.map(|(hour, _)| midnight(*day) + hour * 3_600_000)
-        });
-        let hours: Vec<i64> = hours.collect();
-        Some((*hours.first()?, hours.last()? + 3_600_000))
     }
 
     pub fn memory(&mut self, from: i64, until: i64, mebibytes: i64) {
@@ -136,21 +144,31 @@ impl Metered {
     /// they say of an hour adds up to no more than it. Where it would, both measured the same.
     pub fn join(&mut self, other: Self) {
         self.most = self.most.max(other.most);
+        self.seen = together(self.seen, other.seen);
+        // Rows of a machine without its accelerators are of as many as they say together.
+        let accelerators = if self.is_of_machine() { MOST_OF_A_NODE as i64 } else { self.most.max(1).into() };
+        let whole = i64::from(HOUR_MS) * accelerators;
         for (day, of_other) in other.days {
             let of_day = self.days.entry(day).or_default();
-            let whole = HOUR_MS * i32::from(self.most.max(1));
-            let add = |mine: &mut i32, others: i32| *mine = mine.saturating_add(others).min(whole);
-            let most = whole + LONGEST_GAP_MS as i32;
-            let are_the_same = of_day.present.iter().zip(&of_other.present).any(|(a, b)| a + b > most);
+            let add = |mine: &mut i32, others: i32| {
+                *mine = i32::try_from((i64::from(*mine) + i64::from(others)).min(whole)).unwrap_or(i32::MAX);
+            };
+            let most = whole + LONGEST_GAP_MS;
+            let are_the_same = of_day
+                .present
+                .iter()
+                .zip(&of_other.present)
+                .any(|(a, b)| i64::from(*a) + i64::from(*b) > most);
             for (mine, others) in of_day.present.iter_mut().zip(&of_other.present) {
                 add(mine, *others);
             }
             for (mine, others) in of_day.activity.iter_mut().zip(&of_other.activity) {
                 for hour in 0..HOURS {
+                    let sum = |a: i32, b: i32| i64::from(a) + i64::from(b);
                     let (measured, active) =
-                        (mine.0[hour] + others.0[hour], i64::from(mine.1[hour]) + i64::from(others.1[hour]));
+                        (sum(mine.0[hour], others.0[hour]), sum(mine.1[hour], others.1[hour]));
                     add(&mut mine.0[hour], others.0[hour]);
-                    let active = active * i64::from(mine.0[hour]) / i64::from(measured.max(1));
+                    let active = active * i64::from(mine.0[hour]) / measured.max(1);
                     mine.1[hour] = i32::try_from(active).unwrap_or(mine.0[hour]);
                 }
             }
@@ -166,6 +184,7 @@ impl Metered {
 
     /// With what another metric says of the same device and holder: it was there as long as the one that saw it longest says.
     pub fn merge(&mut self, other: Self) {
+        self.seen = together(self.seen, other.seen);
         for (day, of_other) in other.days {
             let of_day = self.days.entry(day).or_default();
             for hour in 0..HOURS {
@@ -290,6 +309,24 @@ mod tests {
         // By two servers.
         let found = joined(of(0, hour, 4000), of(0, hour, 4000));
         assert_eq!(found, (3_600_000, (3_600_000, 1_440_000), 3600, 60));
+    }
+
+    #[test]
+    fn rows_of_a_machine_add_up_and_rows_of_a_device_are_one() {
+        let of = |id: &str, accelerators: f64| {
+            let device = Device { id: id.to_owned(), ..Device::default() };
+            let mut metered = Metered { device, metric: "csv", most: 1, ..Metered::default() };
+            metered.several(0, 3_600_000, accelerators, None);
+            metered
+        };
+        let joined = |id: &str, accelerators: f64| {
+            let mut one = of(id, accelerators);
+            one.join(of(id, accelerators));
+            one.days.values().next().unwrap().present[0]
+        };
+        assert_eq!(joined("", 1.0), 2 * HOUR_MS);
+        assert_eq!(joined("GPU-1", 1.0), HOUR_MS);
+        assert_eq!(joined("", 400.0), 512 * HOUR_MS, "no machine has more");
     }
 
     #[test]

@@ -5,6 +5,8 @@
 
 mod by_machine;
 pub mod by_week;
+mod clock;
+pub mod columns;
 pub mod divide;
 pub mod format;
 mod gpu_use;
@@ -19,9 +21,10 @@ pub mod metered;
 mod meters;
 pub mod meters_of_job;
 mod nvidia_smi;
+mod one_source;
 mod opencost;
 mod openshift;
-mod plain_csv;
+pub mod plain_csv;
 pub mod prometheus;
 mod publish;
 pub mod read;
@@ -32,9 +35,11 @@ pub mod share;
 pub mod slurm;
 mod store;
 mod table;
+mod usage_mappings;
 mod walk_json;
 
 pub use by_machine::{Holder, MachineUsage, by_machine};
+pub use clock::{ClockSet, set_clock};
 pub use format::{Format, recognize, recognize_file};
 pub use gpu_use::GpuUse;
 pub use hours::hours_of;
@@ -44,3 +49,6 @@ pub use match_nodes::{Matched, match_node};
 pub use publish::{Undone, undo};
 pub use reading::{Item, Skip, Zones};
 pub use resolve::{NOBODY, STRANDED};
+pub use usage_mappings::{
+    UsageMapping, column_names, remove_usage_mapping, save_usage_mapping, usage_mappings,
+};

@@ -25,7 +25,11 @@ pub fn is_log(start: &str) -> bool {
     let first = start.lines().next().unwrap_or_default();
     let names: Vec<String> = first.split(',').map(column).collect();
     let has = |name: &str| names.iter().any(|it| it == name);
-    first.contains(", ") && (has("uuid") || has("index") || has("pci.bus_id")) && has("name") && !has("pid")
+    let says_something = ["name", "utilization.gpu", "memory.used", "power.draw"].iter().any(|it| has(it));
+    first.contains(", ")
+        && (has("uuid") || has("index") || has("pci.bus_id"))
+        && says_something
+        && !has("pid")
 }
 
 /// `memory.used [MiB]` is `memory.used`, and the same field has two names.
@@ -215,5 +219,6 @@ mod tests {
         assert_eq!(found.iter().filter(|it| matches!(it, Item::Rejected(_))).count(), 2, "{found:?}");
         assert!(!is_log("timestamp, gpu_name, gpu_bus_id, gpu_uuid, pid, process_name\n"));
         assert!(!is_log("a,b,c\n"));
+        assert!(is_log("timestamp, index, utilization.gpu [%], memory.used [MiB]\n"));
     }
 }

@@ -114,7 +114,7 @@ fn metered(it: &Allocation) -> Result<Option<Metered>, String> {
             .find(|it| !it.is_empty())
             .cloned()
             .unwrap_or_default(),
-        id: gpu.and_then(|it| it.device.clone()).unwrap_or_default(),
+        id: id_of(gpu.and_then(|it| it.device.as_deref()), properties.container.as_deref()),
         model: gpu.and_then(|it| it.model.clone()).unwrap_or_default(),
         ..Device::default()
     };
@@ -129,7 +129,7 @@ fn metered(it: &Allocation) -> Result<Option<Metered>, String> {
     let part = usage
         .filter(|usage| (0.0..=1.0).contains(usage))
         .map(|usage| (Activity::Utilization, ten_thousandths(usage)));
-    let mut metered = Metered { device, holder: Some(holder), ..Metered::default() };
+    let mut metered = Metered { device, holder: Some(holder), metric: "allocation", ..Metered::default() };
     // So many accelerators for the whole of it.
     let seconds =
         u32::try_from((ends - begins) / 1000).map_err(|_| format!("{} that lasts for centuries", it.name))?;
@@ -137,8 +137,19 @@ fn metered(it: &Allocation) -> Result<Option<Metered>, String> {
     if accelerators > 512.0 {
         return Err(format!("{} with {} GPU-hours in {seconds} seconds", it.name, it.gpu_hours));
     }
+    metered.most = at_once(accelerators);
     metered.several(begins, ends, accelerators, part);
     Ok(Some(metered))
+}
+
+/// Containers of a pod hold accelerators of their own.
+fn id_of(device: Option<&str>, container: Option<&str>) -> String {
+    [device, container].into_iter().flatten().filter(|it| !it.is_empty()).collect::<Vec<_>>().join("/")
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 512 were found")]
+fn at_once(accelerators: f64) -> u16 {
+    accelerators.ceil().clamp(1.0, 512.0) as u16
 }
 
 /// Reads an export to its end. It says how many accelerators a container had on average of a day, and on which node nowhere.
@@ -161,7 +172,14 @@ pub fn read_csv(input: impl Read, each: &mut dyn FnMut(Item)) -> Result<(), Refu
             is_slurm_job: false,
             user: String::new(),
         };
-        let mut metered = Metered { holder: Some(holder), ..Metered::default() };
+        let device = Device { id: holder.container.clone(), ..Device::default() };
+        let mut metered = Metered {
+            device,
+            holder: Some(holder),
+            metric: "allocation",
+            most: at_once(gpus),
+            ..Metered::default()
+        };
         metered.several(midnight(day), midnight(day) + 24 * 3_600_000, gpus, None);
         Ok(Item::Metered(Box::new(metered)))
     })
@@ -170,6 +188,35 @@ pub fn read_csv(input: impl Read, each: &mut dyn FnMut(Item)) -> Result<(), Refu
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn containers_of_a_pod_and_sets_of_half_an_hour_add_up() {
+        let of = |container: &str, start: &str, end: &str| {
+            format!(
+                r#"{{"name":"{container}","properties":{{"node":"n1","namespace":"llm","pod":"t-0","container":"{container}"}},
+                "start":"2026-09-01T{start}:00Z","end":"2026-09-01T{end}:00Z","gpuHours":0.5}}"#
+            )
+        };
+        let json = format!(
+            r#"{{"data":[{{"a":{},"b":{}}},{{"a":{}}}]}}"#,
+            of("a", "00:00", "00:30"),
+            of("b", "00:00", "00:30"),
+            of("a", "00:30", "01:00")
+        );
+        let mut meters = crate::telemetry::meters::Meters::default();
+        read_json(json.as_bytes(), &mut |item| {
+            if let Item::Metered(metered) = item {
+                meters.add(*metered);
+            }
+        })
+        .unwrap();
+        let taken = meters.take();
+        let held: Vec<_> = taken
+            .iter()
+            .map(|it| (it.device.id.as_str(), it.days.values().next().unwrap().present[0]))
+            .collect();
+        assert_eq!(held, [("a", 3_600_000), ("b", 1_800_000)]);
+    }
 
     #[test]
     fn a_fully_busy_pod_of_eight_is_fully_busy() {

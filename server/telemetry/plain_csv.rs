@@ -15,12 +15,12 @@
 //! | power | power draw, watts | watts of each |
 //! | model, profile | GPU model; MIG profile | `H100`; `3g.40gb` |
 
-use std::collections::BTreeMap;
 use std::io::Read;
 
 use chrono::{DateTime, NaiveDateTime};
 use chrono_tz::Tz;
 
+use super::columns::ColumnNames;
 use super::local_time;
 use super::metered::{Activity, Device, Holder, Metered, ten_thousandths, whole};
 use super::reading::Item;
@@ -55,8 +55,8 @@ const NAMES: [(&str, &[&str]); 14] = [
     ("profile", &["migprofile"]),
 ];
 
-/// What a column of ours is called, if it is one.
-fn name(column: &str) -> Option<&'static str> {
+/// What a column is that is called so by many, if it is one.
+pub fn usual_name(column: &str) -> Option<&'static str> {
     let bare: String =
         column.chars().filter(char::is_ascii_alphanumeric).map(|it| it.to_ascii_lowercase()).collect();
     NAMES
@@ -65,13 +65,19 @@ fn name(column: &str) -> Option<&'static str> {
         .map(|(name, _)| *name)
 }
 
-/// Whether a text begins as such a file does: some column is about GPUs. One that says what something costs is a bill.
-pub fn is_usage(start: &str) -> bool {
+/// Whether a text begins as such a file does: some column is about GPUs, or somebody said what its columns are. One that says what
+/// something costs is a bill.
+pub fn is_usage(start: &str, said: &[ColumnNames]) -> bool {
     let first = start.lines().next().unwrap_or_default();
-    let columns: Vec<String> = csv_cells(first).iter().map(|it| it.to_ascii_lowercase()).collect();
+    let cells = csv_cells(first);
+    let columns: Vec<&str> = cells.iter().map(|it| it.trim()).collect();
+    if said.iter().any(|names| names.fit(&columns)) {
+        return true;
+    }
+    let columns: Vec<String> = cells.iter().map(|it| it.to_ascii_lowercase()).collect();
     let mentions = |words: &[&str]| columns.iter().any(|it| words.iter().any(|word| it.contains(word)));
-    let names: Vec<&str> = columns.iter().filter_map(|column| name(column)).collect();
-    let has = |wanted: &[&str]| names.iter().any(|name| wanted.contains(name));
+    let usual: Vec<&str> = columns.iter().filter_map(|column| usual_name(column)).collect();
+    let has = |wanted: &[&str]| usual.iter().any(|name| wanted.contains(name));
     let says_who_and_when = has(&["node"]) && has(&["from"]) && has(&["to", "seconds"]);
     says_who_and_when
         && mentions(&["gpu", "accelerator"])
@@ -84,14 +90,26 @@ fn csv_cells(line: &str) -> Vec<String> {
     first.map(|cells| cells.iter().map(str::to_owned).collect()).unwrap_or_default()
 }
 
-/// Reads a file to its end. `zone`: of its times without an offset.
+/// Reads a file to its end. `zone`: of its times without an offset; `said`: what its columns may be, where somebody said so.
 ///
 /// # Errors
 /// A [`Refusal`] where it is none, or cannot be read.
-pub fn read(input: impl Read, zone: Tz, each: &mut dyn FnMut(Item)) -> Result<(), Refusal> {
+pub fn read(
+    input: impl Read,
+    zone: Tz,
+    said: &[ColumnNames],
+    each: &mut dyn FnMut(Item),
+) -> Result<(), Refusal> {
     table::read_named(
         input,
-        |column| name(column).map(str::to_owned),
+        |columns| {
+            let fitting = said.iter().find(|names| names.fit(columns));
+            let what = |column: &&str| match fitting {
+                Some(it) => it.what(column).map(str::to_owned),
+                None => usual_name(column).map(str::to_owned),
+            };
+            columns.iter().map(what).collect()
+        },
         &["node", "from"],
         EXPECTED,
         each,
@@ -146,7 +164,8 @@ fn row(cells: &Cells<'_>, zone: Tz) -> Result<Item, Wrong> {
         user: text("user"),
         ..Holder::default()
     };
-    let id = text("accelerator");
+    // What names several is none of them.
+    let id = if accelerators > 1.0 { String::new() } else { text("accelerator") };
     let device = Device {
         node: node.to_owned(),
         // Slices of one accelerator are told apart by who holds them.
@@ -165,7 +184,7 @@ fn row(cells: &Cells<'_>, zone: Tz) -> Result<Item, Wrong> {
         holder: Some(holder).filter(|it| !it.name.is_empty()),
         metric: "csv",
         most: accelerators.ceil().max(1.0) as u16,
-        days: BTreeMap::new(),
+        ..Metered::default()
     };
     let activity = utilization.map(|percent| (Activity::Utilization, ten_thousandths(percent / 100.0)));
     metered.several(from, to, accelerators, activity);
@@ -210,7 +229,7 @@ mod tests {
 
     fn read_all(text: &str) -> Vec<Item> {
         let mut items = Vec::new();
-        read(text.as_bytes(), "Europe/Berlin".parse().unwrap(), &mut |item| items.push(item)).unwrap();
+        read(text.as_bytes(), "Europe/Berlin".parse().unwrap(), &[], &mut |item| items.push(item)).unwrap();
         items
     }
 
@@ -234,8 +253,26 @@ mod tests {
             ("node,timestamp,gpu", false),
             ("", false),
         ] {
-            assert_eq!(is_usage(header), expected, "{header}");
+            assert_eq!(is_usage(header, &[]), expected, "{header}");
         }
+    }
+
+    #[test]
+    fn what_somebody_said_of_columns_wins() {
+        let said = ColumnNames(
+            [("node", "Box"), ("from", "a"), ("seconds", "secs"), ("holder", "who")]
+                .map(|(what, name)| (what.to_owned(), name.to_owned()))
+                .into(),
+        );
+        let text = "Box,a,secs,who,node\nn1,2026-10-30T09:00:00Z,3600,train,not this\n";
+        assert!(!is_usage(text, &[]) && is_usage(text, std::slice::from_ref(&said)));
+        let mut items = Vec::new();
+        read(text.as_bytes(), Tz::UTC, &[said], &mut |item| items.push(item)).unwrap();
+        let Some(Item::Metered(metered)) = items.last() else { panic!("{items:?}") };
+        assert_eq!(
+            (metered.device.node.as_str(), metered.holder.as_ref().unwrap().name.as_str()),
+            ("n1", "train")
+        );
     }
 
     #[test]

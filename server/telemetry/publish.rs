@@ -5,7 +5,7 @@ use sqlx::{Connection as _, PgConnection};
 
 use super::hours::{self, NodeDay};
 use super::import::LOCK;
-use super::job::{Holding, Job};
+use super::job::{FULLY_USED, Holding, Job};
 use super::read_file::BATCH;
 use super::{resolve, store};
 use crate::audit::{self, Act, Object, Verb};
@@ -36,7 +36,7 @@ pub async fn republish(db: &mut PgConnection, import_id: i64, sequence: i64) -> 
 
 async fn republish_jobs(db: &mut PgConnection, jobs: &[i64], sequence: i64) -> sqlx::Result<()> {
     let rows = sqlx::query!(
-        "select distinct on (job_no) job_no, started_at, held_seconds, nodes, node_accelerators, node_utilization
+        "select distinct on (job_no) job_no, started_at, held_seconds, nodes, node_accelerators, node_utilization, node_measured
          from job_descriptions
          join usage_imports i using (import_id)
          where job_no = any($1) and i.status = 'active' and not is_metered
@@ -47,12 +47,15 @@ async fn republish_jobs(db: &mut PgConnection, jobs: &[i64], sequence: i64) -> s
     .await?;
     let mut new: Vec<(i64, i64, NodeDay)> = Vec::new();
     for row in rows {
-        let holdings = row.node_accelerators.iter().zip(&row.node_utilization);
+        let measured =
+            row.node_measured.iter().map(|it| it.unsigned_abs()).chain(std::iter::repeat(FULLY_USED));
+        let holdings = row.node_accelerators.iter().zip(&row.node_utilization).zip(measured);
         let job = Job {
             started_at: row.started_at,
             held_seconds: row.held_seconds.unsigned_abs(),
             holdings: holdings
-                .map(|(accelerators, utilization)| Holding {
+                .map(|((accelerators, utilization), measured)| Holding {
+                    measured,
                     node: String::new(),
                     accelerators: accelerators.unsigned_abs(),
                     // Less than nothing: nobody measured it.

@@ -1,16 +1,19 @@
 //! What is known of usage, as of a version of the ledger.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
-use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
+use chrono::{DateTime, DurationRound as _, NaiveDate, NaiveTime, TimeDelta, Utc};
 use serde::Serialize;
 use sqlx::PgConnection;
 
 use super::job::JobState;
 use super::measure::measured;
+use super::one_source::of_one_source;
+use super::resolve::{NOBODY, SEEN};
 use super::store::NAMED_JOB;
 use crate::accelerator::find_model;
+use crate::money::Decimal;
 
 /// A node that held jobs, and which machine of the ledger it is.
 #[derive(Clone, Debug, Serialize)]
@@ -25,13 +28,26 @@ pub struct Node {
     pub resource: Option<String>,
     /// Somebody said so.
     pub is_entered: bool,
+    /// Its source says who holds accelerators: where it names nobody, nobody does. Not so of a machine of a scheduler, which says who held it.
+    #[serde(skip)]
+    pub names_holders: bool,
+    /// It is no machine of the ledger, and another source of its kind has a node of this name.
+    #[serde(skip)]
+    pub is_ambiguous: bool,
 }
 
 impl Node {
     /// What tells its machine from others: the machine of the ledger, else the first part of its name.
     pub fn machine(&self) -> String {
-        let name = self.name.split('.').next().unwrap_or_default();
-        self.resource.as_deref().unwrap_or(name).to_lowercase()
+        match &self.resource {
+            Some(resource) => resource.to_lowercase(),
+            None if self.is_ambiguous => format!("{} of {}", self.short_name(), self.source_id),
+            None => self.short_name(),
+        }
+    }
+
+    fn short_name(&self) -> String {
+        self.name.split('.').next().unwrap_or_default().to_lowercase()
     }
 
     /// Its source says who held it, and mostly not how busy it was.
@@ -91,9 +107,11 @@ pub struct JobDescription {
 }
 
 impl JobDescription {
-    /// With its source, as the tag of its charges names it: schedulers number theirs alike.
+    /// With its source and namespace, as the tag of its charges names it: schedulers number their jobs alike, and namespaces have pods of
+    /// one name.
     pub fn label(&self) -> String {
-        if self.source.is_empty() { self.job_id.clone() } else { format!("{}/{}", self.source, self.job_id) }
+        let parts = [&self.source, &self.namespace, &self.job_id].map(String::as_str);
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/")
     }
 
     /// Of one accelerator of its model, where that is known.
@@ -119,9 +137,20 @@ pub async fn version(db: &mut PgConnection, sequence: i64) -> sqlx::Result<i64> 
 /// Every node, by source and name. One that nobody matched is the machine whose ResourceId is its name, without regard to case,
 /// or the first part of its name; else the only one whose ResourceId is a path that ends in it, as those of Azure and Google Cloud are.
 pub async fn nodes(db: &mut PgConnection, sequence: i64) -> sqlx::Result<Vec<Node>> {
-    sqlx::query_as!(
+    let mut nodes = sqlx::query_as!(
         Node,
-        r#"with named as (
+        r#"with naming as (
+               select s.source_id, s.kind <> 'slurm' and exists (
+                   select
+                   from jobs_seen j
+                   join job_descriptions d on d.job_no = j.job_no and d.is_metered
+                   join usage_imports i using (import_id)
+                   where j.source_id = s.source_id
+                     and i.from_sequence <= $1 and (i.until_sequence is null or i.until_sequence > $1)
+               ) as names_holders
+               from usage_sources s
+           ),
+           named as (
                select n.node_id, n.source_id, s.name as source, s.kind, n.name, m.resource_id,
                    lower(coalesce(m.resource_id, n.name)) as full_name,
                    lower(coalesce(m.resource_id, split_part(n.name, '.', 1))) as short_name
@@ -149,13 +178,37 @@ pub async fn nodes(db: &mut PgConnection, sequence: i64) -> sqlx::Result<Vec<Nod
                    (select resource_id from machines where resource = full_name and full_name <> '' order by place limit 1),
                    (select resource_id from machines where resource = short_name and short_name <> '' order by place limit 1)
                ) as "resource?",
-               named.resource_id is not null as "is_entered!"
+               named.resource_id is not null as "is_entered!", names_holders as "names_holders!", false as "is_ambiguous!"
            from named
+           join naming using (source_id)
            order by 2, 3"#,
         sequence,
     )
     .fetch_all(db)
-    .await
+    .await?;
+    distinguish(&mut nodes);
+    Ok(nodes)
+}
+
+/// What of nodes follows from the others.
+fn distinguish(nodes: &mut [Node]) {
+    let mut sources: HashMap<(&str, String), BTreeSet<i64>> = HashMap::new();
+    for node in nodes.iter().filter(|node| node.resource.is_none()) {
+        sources.entry((&node.kind, node.short_name())).or_default().insert(node.source_id);
+    }
+    let is_ambiguous = |node: &Node| {
+        let alike = sources.get(&(node.kind.as_str(), node.short_name()));
+        node.resource.is_none() && alike.is_some_and(|sources| sources.len() > 1)
+    };
+    let ambiguous: Vec<bool> = nodes.iter().map(is_ambiguous).collect();
+    for (node, is_ambiguous) in nodes.iter_mut().zip(ambiguous) {
+        node.is_ambiguous = is_ambiguous;
+    }
+    let of_scheduler: BTreeSet<String> =
+        nodes.iter().filter(|node| node.is_of_scheduler()).map(Node::machine).collect();
+    for node in nodes {
+        node.names_holders &= !of_scheduler.contains(&node.machine());
+    }
 }
 
 /// What was held on some days, and how busy that was: on all nodes, or on these, of which there are all of a machine.
@@ -166,10 +219,17 @@ pub async fn held(
     nodes: &[Node],
     only: Option<&[i64]>,
 ) -> sqlx::Result<Vec<HeldDay>> {
-    let days = stored(&mut *db, sequence, days, only).await?;
+    let mut days = stored(&mut *db, sequence, days, only).await?;
+    let naming: HashMap<i64, bool> = nodes.iter().map(|it| (it.node_id, it.names_holders)).collect();
+    for day in days.iter_mut().filter(|day| [NOBODY, SEEN].contains(&day.job_no)) {
+        let is_naming = naming.get(&day.node_id).copied().unwrap_or(false);
+        day.job_no = if is_naming { NOBODY } else { SEEN };
+    }
     let jobs: BTreeSet<i64> = days.iter().map(|it| it.job_no).collect();
     let named = named_jobs(db, &jobs.into_iter().collect::<Vec<_>>()).await?;
-    Ok(measured(days, nodes, &named))
+    let mut days = measured(days, nodes, &named);
+    of_one_source(&mut days, nodes);
+    Ok(days)
 }
 
 /// Of jobs that a meter names by their number those of a scheduler that they can be.
@@ -262,33 +322,43 @@ pub async fn coverage(
     Ok(coverage)
 }
 
-/// How many accelerator-milliseconds jobs held of these nodes in each hour of which something is known. What a meter saw of a job of a
-/// scheduler, that says of itself.
+/// How many accelerator-milliseconds jobs held of the machines of these nodes in each hour of which it is known who held any of them. `only`: all
+/// nodes of these machines.
 pub async fn held_by_hour(
     db: &mut PgConnection,
     sequence: i64,
     days: &Range<NaiveDate>,
-    nodes: &[i64],
+    nodes: &[Node],
+    only: &[i64],
 ) -> sqlx::Result<BTreeMap<DateTime<Utc>, i64>> {
-    let rows = sqlx::query!(
-        r#"select u.day, of_hour.hour as "hour!",
-               coalesce(sum(of_hour.held) filter (where u.job_no > 0 and not starts_with(j.key, $5)), 0)::bigint as "held!"
-           from usage_days u
-           left join jobs_seen j using (job_no)
-           cross join unnest(u.held) with ordinality as of_hour (held, hour)
-           where u.day >= $1 and u.day < $2 and u.from_sequence <= $3
-             and (u.until_sequence is null or u.until_sequence > $3) and u.node_id = any($4)
-           group by 1, 2"#,
-        days.start,
-        days.end,
-        sequence,
-        nodes,
-        NAMED_JOB,
-    )
-    .fetch_all(db)
-    .await?;
     let begins = |day: NaiveDate| day.and_time(NaiveTime::MIN).and_utc();
-    Ok(rows.into_iter().map(|row| (begins(row.day) + TimeDelta::hours(row.hour - 1), row.held)).collect())
+    let mut by_hour: BTreeMap<DateTime<Utc>, i64> = BTreeMap::new();
+    let wanted: BTreeSet<i64> = only.iter().copied().collect();
+    let sources: BTreeSet<i64> =
+        nodes.iter().filter(|it| wanted.contains(&it.node_id)).map(|it| it.source_id).collect();
+    let coverage = coverage(&mut *db, sequence).await?;
+    for known in sources.iter().filter_map(|source| coverage.get(source)).flatten() {
+        let mut hour =
+            known.start.max(begins(days.start)).duration_round_up(TimeDelta::hours(1)).unwrap_or(known.end);
+        while hour + TimeDelta::hours(1) <= known.end.min(begins(days.end)) {
+            by_hour.entry(hour).or_default();
+            hour += TimeDelta::hours(1);
+        }
+    }
+    let mut from = days.start;
+    while from < days.end {
+        // A few weeks at once: a year of a large cluster is much.
+        let until = (from + TimeDelta::weeks(4)).min(days.end);
+        for day in held(&mut *db, sequence, &(from..until), nodes, Some(only)).await? {
+            let of_jobs = i64::from(day.job_no > NOBODY);
+            for (hour, held) in (0..).zip(&day.held).filter(|(_, held)| **held > 0) {
+                *by_hour.entry(begins(day.day) + TimeDelta::hours(hour)).or_default() +=
+                    of_jobs * i64::from(*held);
+            }
+        }
+        from = until;
+    }
+    Ok(by_hour)
 }
 
 /// The imports that may say something of some days, and since which version each says what it says: what is read from a server grows.
@@ -331,6 +401,38 @@ pub async fn days_of(
     Ok(rows.into_iter().map(|row| (row.day, row.node_id)).collect())
 }
 
+/// What was held of a node.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct HeldOfNode {
+    pub accelerator_hours: Decimal,
+    pub jobs: i64,
+}
+
+/// What was held of these nodes from a day on, of those of which some import says something.
+pub async fn held_of_nodes(
+    db: &mut PgConnection,
+    nodes: &[i64],
+    since: NaiveDate,
+) -> sqlx::Result<BTreeMap<i64, HeldOfNode>> {
+    let rows = sqlx::query!(
+        r#"select node_id, count(distinct job_no) filter (where is_lately) as "jobs!",
+               coalesce(round(sum(held) filter (where is_lately) / 3600000.0, 6), 0) as "hours!: Decimal"
+           from (
+               select node_id, job_no, day >= $2 and job_no > 0 as is_lately,
+                   case when day >= $2 then (select sum(of_hour) from unnest(held) of_hour) end as held
+               from usage_days
+               where node_id = any($1) and until_sequence is null
+           ) of_day
+           group by 1"#,
+        nodes,
+        since,
+    )
+    .fetch_all(db)
+    .await?;
+    let held = |jobs, hours: Decimal| HeldOfNode { accelerator_hours: hours.normalize(), jobs };
+    Ok(rows.into_iter().map(|row| (row.node_id, held(row.jobs, row.hours))).collect())
+}
+
 /// A source, and where its clocks stand.
 #[derive(Clone, Debug, Serialize)]
 pub struct Source {
@@ -340,6 +442,13 @@ pub struct Source {
     pub time_zone: String,
     pub nodes: i64,
     pub last_at: Option<DateTime<Utc>>,
+}
+
+impl Source {
+    /// Whether its files may have times without an offset.
+    pub fn has_local_times(&self) -> bool {
+        ["slurm", "nvidia-smi", "csv"].contains(&self.kind.as_str())
+    }
 }
 
 pub async fn sources(db: &mut PgConnection) -> sqlx::Result<Vec<Source>> {
@@ -373,7 +482,7 @@ pub struct ImportLine {
     pub samples: i64,
     pub rejected: i64,
     pub skipped: i64,
-    pub accelerator_hours: crate::money::Decimal,
+    pub accelerator_hours: Decimal,
     pub first_at: Option<DateTime<Utc>>,
     pub last_at: Option<DateTime<Utc>>,
     pub message: Option<String>,

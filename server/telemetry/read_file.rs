@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use chrono::{DateTime, Utc};
 use tokio::sync::mpsc;
 
+use super::columns::ColumnNames;
 use super::format::Format;
 use super::job::Job;
 use super::metered::Metered;
@@ -43,7 +44,11 @@ pub struct Reading {
     pub sha256: Sha256,
     pub format: Format,
     pub zones: Zones,
+    /// What columns of CSV files are, as somebody said.
+    pub said: Vec<ColumnNames>,
     pub originals: Originals,
+    /// Nothing ends later: what says so has a wrong time.
+    pub latest: DateTime<Utc>,
 }
 
 impl Reading {
@@ -66,8 +71,19 @@ impl Reading {
         let mut kept = KeepingReader { text, writer: self.originals.write().map_err(failed)?, failure: None };
         let mut batch = Vec::with_capacity(BATCH);
         let mut meters = Meters::default();
-        let read = self.format.read(&mut kept, &self.zones, &mut |item| {
+        let latest = self.latest;
+        let read = self.format.read(&mut kept, &self.zones, &self.said, &mut |item| {
             counts.rows += u64::from(!matches!(item, Item::Metered(_)));
+            let item = match ends_after(&item, latest) {
+                None => item,
+                Some(end) => {
+                    if matches!(item, Item::Metered(_)) {
+                        // Its row was counted as a sample.
+                        counts.samples = counts.samples.saturating_sub(1);
+                    }
+                    Item::rejected(counts.rows, "", &format!("an end at {end}"), "a time that is over")
+                }
+            };
             match item {
                 Item::Sample => counts.samples += 1,
                 Item::Metered(metered) => {
@@ -112,6 +128,16 @@ impl Reading {
     }
 }
 
+/// When something ends that ends later than it can.
+fn ends_after(item: &Item, latest: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    let end = match item {
+        Item::Job(job) => job.held()?.1,
+        Item::Metered(metered) => DateTime::from_timestamp_millis(metered.seen?.1)?,
+        _ => return None,
+    };
+    (end > latest).then_some(end)
+}
+
 /// Hands out a text, and keeps what it hands out.
 struct KeepingReader {
     text: Box<dyn Read + Send>,
@@ -140,8 +166,7 @@ pub enum Batch {
 impl Counts {
     fn meter(&mut self, metered: &Metered) {
         let time = DateTime::from_timestamp_millis;
-        if let Some((Some(from), Some(until))) = metered.seen().map(|(from, until)| (time(from), time(until)))
-        {
+        if let Some((Some(from), Some(until))) = metered.seen.map(|(from, until)| (time(from), time(until))) {
             self.first = Some(self.first.map_or(from, |first| first.min(from)));
             self.last = Some(self.last.map_or(until, |last| last.max(until)));
         }

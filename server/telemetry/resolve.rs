@@ -4,8 +4,7 @@
 //! accelerator; where those of one amount to more than all of it, they are cut down in proportion, and so are those who hold one
 //! device at once (time-slicing). What the slices of an accelerator lack of all of it is *stranded*, under the job -2, where the meter
 //! sees slices that nobody holds, too. What nobody held is written
-//! down as such, under the job 0, where the import says who holds devices at all; else under the job -1, since what only measures
-//! does not know who did. An hour in which no meter saw a device is not known. What a job of Slurm held is for Slurm to say: what a
+//! down under the job 0; whether the source would say who did is known when it is read. An hour in which no meter saw a device is not known. What a job of Slurm held is for Slurm to say: what a
 //! meter saw of it says how busy it was ([`measured`](super::measure::measured)).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +14,6 @@ use sqlx::PgConnection;
 
 use super::format::Format;
 use super::hours::{ByHour, HOURS, NodeDay};
-use super::job::FULLY_USED;
 use super::metered::HOUR_MS;
 use super::store;
 use crate::accelerator::find_model;
@@ -23,7 +21,7 @@ use crate::economics::slices::dominant_share;
 
 /// The job of what nobody held.
 pub const NOBODY: i64 = 0;
-/// The job of what a meter saw that does not know who held it: how busy it was says how busy jobs of the same machine were.
+/// The job of what a meter saw that does not know who held it, which is written down as held by nobody: how busy it was says how busy jobs of the same machine were.
 pub const SEEN: i64 = -1;
 /// The job of what accelerators that are cut into slices have beyond them.
 pub const STRANDED: i64 = -2;
@@ -41,7 +39,7 @@ struct Seen {
     sees_unheld: bool,
     /// It is one accelerator, or slice: who hold it at once share it.
     is_one: bool,
-    /// In ten-thousandths of the accelerator.
+    /// Of [`WHOLE`].
     share: u32,
     job_no: i64,
     present: Vec<i32>,
@@ -78,11 +76,8 @@ pub async fn republish(db: &mut PgConnection, days: BTreeSet<NodeAndDay>, sequen
         )
         .fetch_all(&mut *db)
         .await?;
-        let imports: BTreeSet<i64> = rows.iter().map(|row| row.import_id).collect();
-        let naming = imports_that_name_holders(&mut *db, &imports.into_iter().collect::<Vec<_>>()).await?;
         let mut seen: BTreeMap<(i64, NaiveDate), Vec<Seen>> = BTreeMap::new();
         for row in rows {
-            let is_named = row.job_no != NOBODY || naming.contains(&row.import_id);
             seen.entry((row.node_id, row.day)).or_default().push(Seen {
                 import_id: row.import_id,
                 share: share_of(&row.model, &row.profile),
@@ -92,7 +87,7 @@ pub async fn republish(db: &mut PgConnection, days: BTreeSet<NodeAndDay>, sequen
                 // Of OpenCost it is a container, which may hold several.
                 is_one: !row.device.is_empty() && !row.format.starts_with(Format::OpenCost.as_str()),
                 accelerator: row.device,
-                job_no: if is_named { row.job_no } else { SEEN },
+                job_no: row.job_no,
                 present: row.present,
                 measured: row.measured,
                 busy: row.busy,
@@ -107,20 +102,13 @@ pub async fn republish(db: &mut PgConnection, days: BTreeSet<NodeAndDay>, sequen
     Ok(())
 }
 
-/// What a slice is of its accelerator, in ten-thousandths; what is none is all of it.
+/// An accelerator, in parts that sevenths and eighths are whole numbers of: seven slices of one are all of it.
+const WHOLE: u32 = 840;
+
+/// What a slice is of its accelerator; what is none is all of it.
 fn share_of(model: &str, profile: &str) -> u32 {
     let model = find_model(model).map(|it| it.id);
-    dominant_share(model, profile).map_or(FULLY_USED, |(part, of)| FULLY_USED * part / of.max(1))
-}
-
-async fn imports_that_name_holders(db: &mut PgConnection, imports: &[i64]) -> sqlx::Result<BTreeSet<i64>> {
-    let naming = sqlx::query_scalar!(
-        "select distinct import_id from meter_days where import_id = any($1) and job_no > 0",
-        imports,
-    )
-    .fetch_all(db)
-    .await?;
-    Ok(naming.into_iter().collect())
+    dominant_share(model, profile).map_or(WHOLE, |(part, of)| WHOLE * part / of.max(1))
 }
 
 /// What several imports say of a node's day, by job.
@@ -149,7 +137,7 @@ fn together(day: NaiveDate, seen: &[Seen]) -> Vec<(i64, NodeDay)> {
                     continue;
                 }
                 let at_once = if it.is_one { present.max(HOUR_MS.into()) } else { HOUR_MS.into() };
-                let of = slices.map_or(FULLY_USED, |it| it.share.max(FULLY_USED));
+                let of = slices.map_or(WHOLE, |it| it.share.max(WHOLE));
                 let part = |value: i32| -> i32 {
                     let share = i128::from(it.share) * i128::from(HOUR_MS);
                     let part = i128::from(value) * share / (i128::from(of) * i128::from(at_once));
@@ -165,9 +153,9 @@ fn together(day: NaiveDate, seen: &[Seen]) -> Vec<(i64, NodeDay)> {
         }
     }
     for ((_, hour), slices) in cut {
-        let left = FULLY_USED.saturating_sub(slices.share);
+        let left = WHOLE.saturating_sub(slices.share);
         if left > 0 && slices.are_all_seen {
-            let stranded = i64::from(slices.present) * i64::from(left) / i64::from(FULLY_USED);
+            let stranded = i64::from(slices.present) * i64::from(left) / i64::from(WHOLE);
             let of_job = days.entry(STRANDED).or_insert_with(empty);
             add(&mut of_job.held, hour, i32::try_from(stranded).unwrap_or(0));
         }
@@ -178,7 +166,7 @@ fn together(day: NaiveDate, seen: &[Seen]) -> Vec<(i64, NodeDay)> {
 /// The slices of an accelerator that were seen in an hour.
 #[derive(Default)]
 struct Slices {
-    /// What they amount to, in ten-thousandths of it. A layout can amount to more than all of it: 4g and 3g do.
+    /// What they amount to, of [`WHOLE`]. A layout can amount to more than all of it: 4g and 3g do.
     share: u32,
     /// For how long the one was seen that was seen longest.
     present: i32,
@@ -228,7 +216,7 @@ mod tests {
             is_slice: device.contains('/'),
             sees_unheld: true,
             is_one: true,
-            share: FULLY_USED,
+            share: WHOLE,
             job_no,
             present: hour(present),
             measured: hour(present),
@@ -253,26 +241,26 @@ mod tests {
     fn devices_add_up_and_what_nobody_held_is_said() {
         let two = [seen(1, "a", 7, 3600, 3600), seen(1, "b", 7, 3600, 0), seen(1, "c", NOBODY, 3600, 0)];
         assert_eq!(held(&two), [(0, 3600, 0), (7, 7200, 3600)]);
-        let sliced = Seen { share: 5000, ..seen(1, "a/1", 7, 3600, 3600) };
+        let sliced = Seen { share: 420, ..seen(1, "a/1", 7, 3600, 3600) };
         assert_eq!(held(&[sliced]), [(STRANDED, 1800, 0), (7, 1800, 1800)]);
         // 4g.40gb and 3g.40gb of one accelerator: 4/7 and 1/2, and together no more than all of it.
         let of = |share, slice: &str, job| Seen { share, ..seen(1, slice, job, 3600, 0) };
-        let both = held(&[of(5714, "a/1", 7), of(5000, "a/2", 8)]);
-        assert_eq!(both, [(7, 1919, 0), (8, 1680, 0)]);
+        let both = held(&[of(480, "a/1", 7), of(420, "a/2", 8)]);
+        assert_eq!(both, [(7, 1920, 0), (8, 1680, 0)]);
     }
 
     #[test]
     fn what_no_slice_has_is_stranded_where_all_of_them_are_seen() {
         // 3g.40gb, held, and 1g.10gb that nobody holds: 1/2 and 1/7.
         let of = |share, slice: &str, job| Seen { share, ..seen(1, slice, job, 7000, 0) };
-        let both = [of(5000, "a/1", 7), of(1428, "a/2", NOBODY)];
-        assert_eq!(held(&both), [(STRANDED, 2500, 0), (NOBODY, 999, 0), (7, 3500, 0)]);
+        let both = [of(420, "a/1", 7), of(120, "a/2", NOBODY)];
+        assert_eq!(held(&both), [(STRANDED, 2500, 0), (NOBODY, 1000, 0), (7, 3500, 0)]);
         // What is said of the whole accelerator beside them is said of them.
         let whole = seen(1, "a", NOBODY, 7000, 7000);
         let [one, two] = both;
-        assert_eq!(held(&[one, two, whole]), [(STRANDED, 2500, 0), (NOBODY, 999, 0), (7, 3500, 0)]);
+        assert_eq!(held(&[one, two, whole]), [(STRANDED, 2500, 0), (NOBODY, 1000, 0), (7, 3500, 0)]);
         // A report of pods does not say which slices there are.
-        let of_pods = Seen { sees_unheld: false, share: 5000, ..seen(1, "a/1", 7, 7000, 0) };
+        let of_pods = Seen { sees_unheld: false, share: 420, ..seen(1, "a/1", 7, 7000, 0) };
         assert_eq!(held(&[of_pods]), [(7, 3500, 0)]);
     }
 

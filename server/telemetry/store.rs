@@ -50,7 +50,8 @@ pub struct Names {
 impl Names {
     pub fn new(kind: &'static str, source: Option<&str>, zone: Tz) -> Self {
         let other = source.unwrap_or(UNNAMED).to_owned();
-        let parts = if kind == Format::PlainCsv.kind() { Parts::Rows } else { Parts::SameHours };
+        let is_of_rows = [Format::PlainCsv, Format::OpenCost].iter().any(|format| format.kind() == kind);
+        let parts = if is_of_rows { Parts::Rows } else { Parts::SameHours };
         Self { kind, other, zone, parts, sources: HashMap::new(), nodes: HashMap::new() }
     }
 
@@ -99,26 +100,27 @@ impl Names {
             "insert into job_descriptions (
                  job_no, import_id, job_id, name, user_name, account, project, queue, qos, comment, namespace, state,
                  model, is_over, submitted_at, started_at, ended_at, held_until, held_seconds, accelerators, nodes,
-                 node_accelerators, node_utilization
+                 node_accelerators, node_utilization, node_measured, profile
              )
              select job_no, $1, job_id, name, user_name, account, project, queue, qos, comment, namespace, state, model,
                  is_over, submitted_at, started_at, ended_at, held_until, held_seconds, accelerators, nodes::bigint[],
-                 node_accelerators::bigint[], node_utilization::integer[]
+                 node_accelerators::bigint[], node_utilization::integer[], node_measured::integer[], profile
              from unnest(
                  $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
                  $10::text[], $11::text[], $12::text[], $13::text[], $14::boolean[], $15::timestamptz[],
                  $16::timestamptz[], $17::timestamptz[], $18::timestamptz[], $19::bigint[], $20::bigint[], $21::text[],
-                 $22::text[], $23::text[]
+                 $22::text[], $23::text[], $24::text[], $25::text[]
              ) as new (
                  job_no, job_id, name, user_name, account, project, queue, qos, comment, namespace, state, model, is_over,
                  submitted_at, started_at, ended_at, held_until, held_seconds, accelerators, nodes, node_accelerators,
-                 node_utilization
+                 node_utilization, node_measured, profile
              )
              on conflict (job_no, import_id) do update
              set job_id = excluded.job_id, state = excluded.state, is_over = excluded.is_over,
                  started_at = excluded.started_at, ended_at = excluded.ended_at, held_until = excluded.held_until,
                  held_seconds = excluded.held_seconds, accelerators = excluded.accelerators, nodes = excluded.nodes,
-                 node_accelerators = excluded.node_accelerators, node_utilization = excluded.node_utilization",
+                 node_accelerators = excluded.node_accelerators, node_utilization = excluded.node_utilization,
+                 node_measured = excluded.node_measured",
             import_id,
             &rows.keys().copied().collect::<Vec<_>>(),
             &texts(|it| &it.id),
@@ -142,6 +144,8 @@ impl Names {
             &of_nodes(&node),
             &of_nodes(&|_, it| number(it.accelerators)),
             &of_nodes(&|_, it| it.utilization.map_or(-1, i64::from)),
+            &of_nodes(&|_, it| i64::from(it.measured)),
+            &texts(|it| &it.profile),
         )
         .execute(db)
         .await?;
@@ -185,7 +189,8 @@ impl Names {
             metered.days.iter().map(move |(day, of_day)| MeterDay { place, metered, day: *day, of_day })
         });
         for days in days.collect::<Vec<_>>().chunks(METER_DAYS) {
-            insert_meter_days(&mut *db, (import_id, self.parts), days).await?;
+            insert_meter_days(&mut *db, (import_id, self.parts, self.kind == Format::OpenCost.kind()), days)
+                .await?;
         }
         Ok(())
     }
@@ -328,7 +333,7 @@ async fn describe_holders(
     let is_pod = |it: &Metered| it.holder.as_ref().is_some_and(|holder| !holder.is_slurm_job);
     for (it, source) in metered.iter().zip(sources).filter(|(it, _)| is_pod(it)) {
         let number = key_of(it).and_then(|key| holders.get(&(*source, key)).copied());
-        let (Some(number), Some((first, last))) = (number, it.seen()) else { continue };
+        let (Some(number), Some((first, last))) = (number, it.seen) else { continue };
         let new = || Described { metered: it, first, last, accelerators: BTreeMap::new() };
         let known = described.entry(number).or_insert_with(new);
         (known.first, known.last) = (known.first.min(first), known.last.max(last));
@@ -380,7 +385,7 @@ async fn describe_holders(
 /// What parts of an import say of days.
 async fn insert_meter_days(
     db: &mut PgConnection,
-    (import_id, parts): (i64, Parts),
+    (import_id, parts, are_containers): (i64, Parts, bool),
     rows: &[MeterDay<'_>],
 ) -> sqlx::Result<()> {
     let hours = |of: &dyn Fn(&MeteredDay, usize) -> i32| -> Vec<String> {
@@ -410,15 +415,15 @@ async fn insert_meter_days(
          )
          on conflict (import_id, day, node_id, device, slice, job_no) do update
          set present = case
-                 when $18 then added(known.present, excluded.present)
+                 when $18 then added(known.present, excluded.present, case when known.device = '' or $19 then 512 else 1 end)
                  else longest(known.present, excluded.present, known.present, excluded.present)
              end,
              measured = case
-                 when $18 then added(known.measured, excluded.measured)
+                 when $18 then added(known.measured, excluded.measured, case when known.device = '' or $19 then 512 else 1 end)
                  else longest(known.measured, excluded.measured, known.measured, excluded.measured)
              end,
              busy = case
-                 when $18 then added(known.busy, excluded.busy)
+                 when $18 then added(known.busy, excluded.busy, case when known.device = '' or $19 then 512 else 1 end)
                  else longest(known.measured, excluded.measured, known.busy, excluded.busy)
              end,
              tensor_measured = longest(
@@ -453,6 +458,25 @@ async fn insert_meter_days(
         &numbers(|row| row.of_day.memory.1),
         &numbers(|row| row.of_day.energy),
         parts == Parts::Rows,
+        // Of OpenCost a device is a container, which may hold several.
+        are_containers,
+    )
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// Writes down how many hours of accelerators an import of a meter saw, held or not.
+pub async fn count_seen_hours(db: &mut PgConnection, import_id: i64) -> sqlx::Result<()> {
+    sqlx::query!(
+        "update usage_imports
+         set accelerator_hours = (
+             select coalesce(round(sum(seen) / 3600000.0, 6), 0)
+             from meter_days m cross join unnest(m.present) seen
+             where m.import_id = $1
+         )
+         where import_id = $1",
+        import_id,
     )
     .execute(db)
     .await?;

@@ -33,17 +33,24 @@ pub fn read(
     each: &mut dyn FnMut(Item),
     make: impl Fn(&Cells<'_>) -> Result<Item, Wrong>,
 ) -> Result<(), Refusal> {
-    read_named(input, |column| Some(column.to_owned()), needed, expected, each, make)
+    read_named(
+        input,
+        |names| names.iter().map(|name| Some((*name).to_owned())).collect(),
+        needed,
+        expected,
+        each,
+        make,
+    )
 }
 
-/// The same of a file whose columns may be called otherwise: `name` says what each is here, if it is anything. Of two that are the
+/// The same of a file whose columns may be called otherwise: `named` says what each is here, if it is anything. Of two that are the
 /// same the first counts.
 ///
 /// # Errors
 /// Those of [`read`].
 pub fn read_named(
     input: impl Read,
-    name: fn(&str) -> Option<String>,
+    named: impl FnOnce(&[&str]) -> Vec<Option<String>>,
     needed: &[&str],
     expected: &str,
     each: &mut dyn FnMut(Item),
@@ -53,8 +60,9 @@ pub fn read_named(
     let refused = |error: &csv::Error| Refusal::new(format!("a file that is damaged: {error}"), expected);
     let header = rows.headers().map_err(|error| refused(&error))?.clone();
     let mut at: BTreeMap<String, usize> = BTreeMap::new();
-    for (place, column) in header.iter().enumerate() {
-        if let Some(name) = name(column.trim().trim_start_matches('\u{feff}')) {
+    let columns: Vec<&str> = header.iter().map(|name| name.trim().trim_start_matches('\u{feff}')).collect();
+    for (place, name) in named(&columns).into_iter().enumerate() {
+        if let Some(name) = name {
             at.entry(name).or_insert(place);
         }
     }

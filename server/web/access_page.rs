@@ -66,8 +66,8 @@ const AREAS: &[Area] = &[
     },
     Area { what: "Usage: what schedulers say, and undo", below: &["/usage"], writes: None, lead: "yes" },
     Area {
-        what: "Usage: match nodes to machines, and add a Prometheus",
-        below: &["/usage/nodes", "/usage/prometheus/new", "/usage/prometheus/test"],
+        what: "Usage: match nodes to machines, say where clocks stand, and add a Prometheus",
+        below: &["/usage/nodes", "/usage/sources", "/usage/prometheus/new", "/usage/prometheus/test"],
         writes: None,
         lead: "yes",
     },

@@ -107,13 +107,40 @@ const HOURS: &[Term] = &[
     term("cloud-gpu-hours", "Cloud GPU-hours", "Hours of accelerators that a provider billed, used or not."),
     term("on-prem-gpu-hours", "On-prem GPU-hours", "Hours of accelerators of your own, used or not."),
     term(
+        "available-hours",
+        "Available hours",
+        "GPU-hours without the downtime entered for clusters; a cloud bills available hours alone.",
+    ),
+    term(
         "productive-gpu-hour",
         "Productive GPU-hour",
         "An hour in which a job held the GPU and it did work.",
     ),
+    term(
+        "useful-hours",
+        "Useful hours",
+        "Productive hours without work that was done again, as entered for clusters.",
+    ),
     term("occupancy", "Occupancy", "The share of hours in which a job holds the GPU."),
     term("utilization", "Utilization", "The share of time in which the GPU computes."),
-    term("idle", "Idle", "Paid for or owned, and held by no job."),
+    term(
+        "usage-data",
+        "Usage data",
+        "What schedulers and meters say of who held which GPUs, and how busy they were.",
+    ),
+    term("job", "Job", "What held GPUs: a job of a scheduler such as Slurm, or a pod of Kubernetes."),
+    term("held", "Held", "Assigned to a job, whether or not it works."),
+    term("used", "Used", "Held by a job and measured at work; also called productive."),
+    term("held-but-idle", "Held but idle", "Held by a job and measured not to work."),
+    term("held-by-nobody", "Held by nobody", "Paid for or owned, and no job held it."),
+    term("not-measured", "Held, not measured", "Held by a job, and nobody measured whether it worked."),
+    also(
+        "stranded",
+        "Stranded by slices",
+        "MIG",
+        "What no slice has of GPUs that are cut into slices: it cannot be held.",
+    ),
+    term("idle", "Idle", "Held but idle, or held by nobody."),
 ];
 
 const OWNERS: &[Term] = &[

@@ -258,6 +258,17 @@ fn item(attention: &Attention, may_decide: bool) -> Item {
             href: paths::Usage.to_string(),
             act: "See why",
         },
+        Attention::NotMatched { nodes, accelerator_hours } => Item {
+            state: "Not matched",
+            kind: "wait",
+            sentence: format!(
+                "{} no machine of a bill: {} GPU-hours of jobs have no cost.",
+                if *nodes == 1 { "A node is".to_owned() } else { format!("{nodes} nodes are") },
+                filters::figure(*accelerator_hours, 1),
+            ),
+            href: format!("{}#nodes", paths::Usage),
+            act: "Match nodes",
+        },
         Attention::Prometheus { server, name, trouble } => Item {
             state: if matches!(trouble, Trouble::Failing { .. }) { "Not read" } else { "No GPUs" },
             kind: "bad",

@@ -62,6 +62,7 @@ const PAGES: &[(&str, &str)] = &[
     ("/prices/tokens", "/prices/tokens"),
     ("/jobs/{period}", "/jobs/2026-09"),
     ("/jobs/{period}", "/jobs/2026-09?by=user&account=ml"),
+    ("/jobs/hours/{period}", "/jobs/hours/2026-09?by=team"),
     ("/jobs/job/{job}", "/jobs/job/1"),
     ("/usage", "/usage"),
     ("/usage/imports/{import}", "/usage/imports/1"),
@@ -152,8 +153,10 @@ const NO_PAGES: &[&str] = &[
     "/teams/{team}",
     "/experiments",
     "/jobs",
+    "/jobs/hours",
     "/imports/{delivery}/files/{file}/rejected",
     "/mappings/files/{sample}",
+    "/mappings/files/{sample}/usage",
     "/mappings/{mapping}/text",
     "/invoices",
     "/prices/changes",
@@ -253,8 +256,10 @@ async fn every_page_is_sound_in_both_themes_and_at_every_width(db: PgPool) {
     page.choose_file(&site.file("rechnung.csv", invoice)).await;
     page.click("button", "Continue").await;
     page.arrive("/mappings/files/").await;
+    let of_usage = format!("{}/usage", page.path().await);
     let mapping = format!("{}?provider=x&shape=semicolon-4&column0=start&column4=cost", page.path().await);
     look_at(&mut page, &mapping, &mut problems).await;
+    look_at(&mut page, &of_usage, &mut problems).await;
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 

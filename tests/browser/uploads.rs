@@ -46,6 +46,20 @@ async fn file_goes_on_where_the_connection_was_lost(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn usage_is_imported_from_its_own_page(db: PgPool) {
+    let Some((site, mut page)) = Site::start(&db).await else { return };
+    site.person("fin@example.org", Role::Finance, &[]).await;
+    page.sign_in("fin@example.org").await;
+    page.go("/usage").await;
+    let usage = "node,from,to,accelerators,holder\ngpu-1,2026-10-05T10:00:00Z,2026-10-05T11:00:00Z,8,train\n";
+    page.choose_file(&site.file("usage.csv", usage)).await;
+    page.click("button", "Import").await;
+    page.arrive("/imports/batches/").await;
+    page.see("Usage import 1").await;
+    assert_eq!(page.complaints().await, [""; 0]);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn file_that_is_chosen_again_resumes_and_one_can_be_canceled(db: PgPool) {
     let Some((site, mut page)) = Site::start(&db).await else { return };
     site.person("fin@example.org", Role::Finance, &[]).await;

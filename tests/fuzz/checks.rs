@@ -74,7 +74,7 @@ pub fn parquet(bytes: &[u8]) {
 /// What a scheduler or meter says, in whichever format: read or refused. Nothing is at work for longer than it was measured, or measured
 /// for longer than it was there.
 pub fn usage(bytes: &[u8]) {
-    let Some(format) = telemetry::recognize(bytes) else { return };
+    let Some(format) = telemetry::recognize(bytes, &[]) else { return };
     // Where clocks are moved.
     let zones = Zones { by_cluster: BTreeMap::new(), other: "Europe/Berlin".parse().unwrap() };
     let mut each = |item: Item| match item {
@@ -97,7 +97,7 @@ pub fn usage(bytes: &[u8]) {
         Item::Rejected(rejection) => assert!(!rejection.expected.is_empty()),
         Item::Sample | Item::Skipped(_) => {}
     };
-    if let Err(refusal) = format.read(bytes, &zones, &mut each) {
+    if let Err(refusal) = format.read(bytes, &zones, &[], &mut each) {
         assert!(!refusal.message().is_empty());
     }
 }

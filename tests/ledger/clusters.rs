@@ -46,6 +46,7 @@ fn cluster(handle: &str) -> Entry {
         since: day("2026-02-01"),
         downtime: number("0.03"),
         utilization: number("0.7"),
+        repeated: None,
         rack_kw: number("40"),
         cost_of_capital: number("0.08"),
         growth: number("0.02"),
@@ -269,8 +270,8 @@ impl Racks {
             10 => {
                 let first = BillingMonth::of(dice.day());
                 let utilization = Decimal::new(i128::from(dice.below(101)), 2);
-                let used =
-                    Utilization { cluster: "east".to_owned(), first, downtime: number("0.05"), utilization };
+                let (cluster, downtime) = ("east".to_owned(), number("0.05"));
+                let used = Utilization { cluster, first, downtime, utilization, repeated: None };
                 self.write(vec![Entry::Utilization(used)]).await
             }
             0 => {

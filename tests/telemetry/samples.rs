@@ -13,10 +13,10 @@ use crate::support::files;
 /// Everything that a file of usage says.
 fn read(path: &Path) -> (Format, Vec<Item>) {
     let format =
-        recognize_file(path).unwrap().unwrap_or_else(|| panic!("{}: not recognized", path.display()));
+        recognize_file(path, &[]).unwrap().unwrap_or_else(|| panic!("{}: not recognized", path.display()));
     let zones = Zones { by_cluster: BTreeMap::new(), other: Tz::UTC };
     let mut items = Vec::new();
-    format.read(File::open(path).unwrap(), &zones, &mut |item| items.push(item)).unwrap();
+    format.read(File::open(path).unwrap(), &zones, &[], &mut |item| items.push(item)).unwrap();
     (format, items)
 }
 
@@ -190,7 +190,7 @@ fn answers_of_prometheus_are_read() {
     assert!(items.is_empty());
     let zones = Zones { by_cluster: BTreeMap::new(), other: Tz::UTC };
     let failed = File::open(folder.join("qr_error_bad_data.json")).unwrap();
-    let refusal = Format::Prometheus.read(failed, &zones, &mut |_| {}).unwrap_err();
+    let refusal = Format::Prometheus.read(failed, &zones, &[], &mut |_| {}).unwrap_err();
     assert!(
         refusal.found.contains("bad_data: 1:22: parse error: missing unit character"),
         "{}",
@@ -207,7 +207,7 @@ fn logs_of_nvidia_smi_are_read() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         if !name.ends_with("query-gpu.csv") && name != "query.txt" {
-            assert_eq!(recognize_file(&path).unwrap(), None, "{name}");
+            assert_eq!(recognize_file(&path, &[]).unwrap(), None, "{name}");
             continue;
         }
         logs += 1;
@@ -232,7 +232,7 @@ fn allocations_of_opencost_and_usage_of_openshift_are_read() {
     let (format, items) = read(&folder.join("opencost/export-sample.csv"));
     assert_eq!((format, items.len()), (Format::OpenCostCsv, 2));
     assert_eq!(
-        recognize_file(&folder.join("opencost/cloudCost-example-output.json")).unwrap(),
+        recognize_file(&folder.join("opencost/cloudCost-example-output.json"), &[]).unwrap(),
         None,
         "that is cost"
     );
@@ -247,6 +247,6 @@ fn allocations_of_opencost_and_usage_of_openshift_are_read() {
     assert_eq!(seconds(&items), (uptime as i64, 0, 0));
     for other in ["ocp_namespace_label", "ocp_node_label", "ocp_pod_usage"] {
         let path = folder.join(format!("nise-openshift-gpu/August-2026-gpu-cluster-1-{other}.csv"));
-        assert_eq!(recognize_file(&path).unwrap(), None, "{other}");
+        assert_eq!(recognize_file(&path, &[]).unwrap(), None, "{other}");
     }
 }

@@ -27,6 +27,8 @@ enum Use {
     Pieces,
     /// A file that is to be mapped.
     Sample,
+    /// The same of one that says who used GPUs.
+    UsageSample,
     /// A file of an archived import.
     Files,
     /// Of an upload that waits, or that the machine failed.
@@ -91,6 +93,11 @@ const WRITING: &[(&str, &str, Use)] = &[
     ("/imports/{delivery}/publish", "/imports/5/publish", Use::Review),
     ("/usage/nodes/{node}", "/usage/nodes/2", Use::Sacct(&[("machine", "node-s1")])),
     (
+        "/usage/sources/{source}/clock",
+        "/usage/sources/1/clock",
+        Use::Form("/usage", &[("zone", "Europe/Berlin")]),
+    ),
+    (
         "/usage/prometheus/new",
         "/usage/prometheus/new",
         Use::Form(
@@ -121,6 +128,8 @@ const WRITING: &[(&str, &str, Use)] = &[
     ("/usage/imports/{import}/undo", "/usage/imports/1/undo", Use::Form("/usage/imports/1", &[])),
     ("/mappings/files", "", Use::Nothing("keeps a file for a day, until it is mapped or gone")),
     ("/mappings/files/{sample}", "", Use::Sample),
+    ("/mappings/files/{sample}/usage", "", Use::UsageSample),
+    ("/mappings/usage/{mapping}/remove", "/mappings/usage/1/remove", Use::Form("/mappings", &[])),
     ("/mappings/text", "/mappings/text", Use::Form("/mappings", &[("text", MAPPING)])),
     ("/mappings/{mapping}/remove", "/mappings/reseller/remove", Use::Form("/mappings/reseller", &[])),
     (
@@ -615,6 +624,7 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
             }
             Use::Teams => super::allocation::load(&mut ada, "name,parent\nResearch,\nNLP,research\n").await,
             Use::Sample => super::mappings::save(&mut ada, "keep").await,
+            Use::UsageSample => super::mappings::save_usage(&mut ada).await,
             Use::Upload => {
                 let whole = Focus::new().hour("acme", "s1", "2026-10-05T10", "10", "vision").hour(
                     "acme",
@@ -811,6 +821,7 @@ async fn every_route_that_writes_leaves_a_line(db: PgPool) {
             "storage.upload_limits_set",
             "token.made",
             "token.revoked",
+            "usage.clock_changed",
             "usage.divided",
             "usage.division_asked",
             "usage.imported",

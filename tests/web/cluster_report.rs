@@ -184,7 +184,7 @@ async fn hours_are_counted_by_how_each_month_was_used(db: PgPool) {
     assert!(text.contains("the mean of these months"), "{text}");
     assert!(html::text(&page, "#register").contains("50% of available hours productive, 10% downtime"));
     let csv = admin.get("/asset-register/utilization.csv").await.body;
-    assert_eq!(csv.lines().nth(1), Some(format!("h100-east,{from},10,50").as_str()), "{csv}");
+    assert_eq!(csv.lines().nth(1), Some(format!("h100-east,{from},10,50,").as_str()), "{csv}");
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

@@ -191,6 +191,35 @@ async fn leads_see_the_jobs_of_their_teams_and_no_others(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn pods_of_one_name_in_two_namespaces_are_two_jobs(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut finance = with_rules(&ledger).await;
+    let rules = vec![
+        rule(3, "tag:usage:namespace", "team-a", to_team("vision")),
+        rule(4, "tag:usage:namespace", "team-b", to_team("research")),
+    ];
+    write(&mut ledger.db.acquire().await.unwrap(), rules).await;
+    finance.import("bill.csv", bill()).await;
+    let usage = "node,from,to,accelerators,holder,namespace\n\
+        node-s1,2026-10-05T10:00:00Z,2026-10-05T11:00:00Z,6,worker-0,team-a\n\
+        node-s1,2026-10-05T10:00:00Z,2026-10-05T11:00:00Z,2,worker-0,team-b\n";
+    import(&mut finance, "usage.csv", usage).await;
+    assert_eq!(
+        spend(&mut finance, "by=job").await,
+        pairs([("default/team-a/worker-0", "60.6"), ("-", "40"), ("default/team-b/worker-0", "20.2")])
+    );
+    let all = finance.json("/jobs/2026-10.json").await;
+    let mut lead = finance.signed_in(Role::Lead).await;
+    let theirs = lead.json("/jobs/2026-10.json").await;
+    let namespaces: Vec<_> =
+        theirs["jobs"].as_array().unwrap().iter().map(|it| it["namespace"].as_str().unwrap()).collect();
+    assert_eq!(namespaces, ["team-b"]);
+    let others = all["jobs"].as_array().unwrap().iter().find(|it| it["namespace"] == "team-a").unwrap();
+    let others = lead.get(&format!("/jobs/job/{}", others["job_no"])).await;
+    assert_eq!(others.status, StatusCode::NOT_FOUND);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn a_bill_that_could_not_be_divided_is_told_with_the_reason(db: PgPool) {
     let ledger = TestLedger::new(db);
     let mut finance = with_rules(&ledger).await;

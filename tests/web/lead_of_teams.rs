@@ -175,6 +175,7 @@ const SEEN: &[(&str, &[&str])] = &[
     ),
     ("/scenarios/new", &["/scenarios/new.csv?from=2026-09"]),
     ("/jobs/{period}", &["/jobs/2026-09"]),
+    ("/jobs/hours/{period}", &["/jobs/hours/2026-09?by=team", "/jobs/hours/2026-09?by=project"]),
     ("/scenarios/new", &["/scenarios/new.toml?from=2026-09"]),
     ("/scenarios/templates/{template}", &["/scenarios/templates/{situation}"]),
     ("/scenarios/claims", &["/scenarios/claims"]),

@@ -308,3 +308,74 @@ async fn texts_of_a_file_are_escaped(db: PgPool) {
     let body = finance.get(&page).await.body;
     assert!(!body.contains("<script>alert") && !body.contains("<img src=x"), "{body}");
 }
+
+/// As a tool writes it whose columns have no usual names.
+const OF_TOOL: &str = "Box,Since,For_s,How many,What,Who,Busy\n\
+    node-s1,2026-10-05T10:00:00Z,3600,4,train-1,ana,50\n\
+    node-s1,2026-10-05T10:00:00Z,3600,4,,,\n";
+
+/// Says what the columns of such a file are, and imports it.
+pub async fn save_usage(app: &mut TestApp) -> Answer {
+    let page = format!("{}/usage", send(app, OF_TOOL).await);
+    let fields = [
+        ("column0", "node"),
+        ("column1", "from"),
+        ("column2", "seconds"),
+        ("column3", "accelerators"),
+        ("column4", "holder"),
+        ("column5", "user"),
+        ("column6", "utilization"),
+        ("name", "Our tool"),
+    ];
+    app.submit(&page, &page, &fields).await
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn usage_with_columns_of_other_names_is_mapped_imported_and_recognized_again(db: PgPool) {
+    let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
+    finance.import("bill.csv", super::usage::bill()).await;
+    let bill = send(&mut finance, OF_TOOL).await;
+    assert!(finance.get(&bill).await.body.contains("Map it as usage"));
+    let page = format!("{bill}/usage");
+    let shown = finance.get(&page).await;
+    assert!(html::text(&shown.body, "#mapping").contains("train-1"), "{}", shown.body);
+
+    // What cannot be is said, and nothing is saved.
+    for (fields, problem) in [
+        (&[("column0", "node"), ("name", "x")][..], "Say which column is the time from which it was held."),
+        (
+            &[("column0", "node"), ("column1", "node"), ("name", "x")],
+            "Two columns are “Machine”. Choose one.",
+        ),
+        (&[("column0", "node"), ("column1", "from"), ("column2", "to"), ("name", "")], "Enter a name"),
+        (
+            &[("column0", "node"), ("column1", "from"), ("column2", "to"), ("name", "x")],
+            "Row 1, to: found “3600”, expected a time such as",
+        ),
+    ] {
+        let refused = finance.submit(&page, &page, fields).await;
+        assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+        assert!(refused.body.contains(problem), "{problem}: {}", refused.body);
+    }
+    assert!(!finance.get("/mappings").await.body.contains("Columns of usage"));
+
+    let saved = save_usage(&mut finance).await;
+    assert!(saved.location().starts_with("/imports/batches/"), "{}", saved.body);
+    finance.run_jobs().await;
+    let it = finance.json("/jobs/2026-10.json").await;
+    let hours = |name: &str| it["hours"][name].as_str().unwrap().to_owned();
+    assert_eq!([hours("held"), hours("used"), hours("unheld")], ["4", "2", "4"]);
+
+    // The next file is read by it, until it is removed.
+    let next = OF_TOOL.replace("10:00", "11:00").replace("node-s1", "node-s2");
+    let uploaded = finance.upload(&[("next.csv", next.as_bytes())]).await;
+    finance.run_jobs().await;
+    assert!(finance.get(uploaded.location()).await.body.contains("Usage import 2"));
+    let mappings = finance.get("/mappings").await;
+    assert!(html::text(&mappings.body, "#usage").contains("Our tool"), "{}", mappings.body);
+    finance.submit("/mappings", "/mappings/usage/1/remove", &[]).await;
+    let uploaded = finance.upload(&[("more.csv", OF_TOOL.replace("10:00", "12:00").as_bytes())]).await;
+    finance.run_jobs().await;
+    let refused = finance.get(uploaded.location()).await;
+    assert!(refused.body.contains("usage of GPUs as described at Imports, Usage"), "{}", refused.body);
+}

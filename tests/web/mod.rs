@@ -13,6 +13,7 @@ mod connections;
 mod cost_by_use;
 mod experiments;
 mod forgery;
+mod gpu_hours;
 mod headers;
 mod health;
 mod imports;

@@ -11,13 +11,17 @@ use crate::support::{TestApp, html};
 
 /// The hour of the bill of node-s1: half of its GPUs were held by a pod.
 fn samples(percent: &str) -> Samples {
+    samples_of(("2026-10-05T10:00", "2026-10-05T11:00"), percent)
+}
+
+fn samples_of(hours: (&str, &str), percent: &str) -> Samples {
     let mut samples = Samples::default();
     for gpu in 0..8 {
         let pod = if gpu < 4 { "train-0" } else { "" };
         let labels = format!(
             "gpu=\"{gpu}\",UUID=\"GPU-{gpu}\",modelName=\"NVIDIA H100 80GB HBM3\",Hostname=\"node-s1\",namespace=\"llm\",pod=\"{pod}\""
         );
-        samples.add("DCGM_FI_DEV_GPU_UTIL", &labels, ("2026-10-05T10:00", "2026-10-05T11:00"), percent);
+        samples.add("DCGM_FI_DEV_GPU_UTIL", &labels, hours, percent);
     }
     samples
 }
@@ -120,6 +124,25 @@ async fn a_prometheus_is_read_beside_a_bill_and_told_when_it_is_down(db: PgPool)
     let used = spend["groups"].as_array().unwrap().iter().find(|it| it["key"] == "Used").unwrap();
     assert_eq!(amount(&used["cost"]), "10.1".parse().unwrap(), "{spend}");
     let jobs = admin.json("/jobs/2026-10.json").await;
+
+    // One that has only later samples, as after its retention: what was read of earlier hours stays.
+    let later = Prometheus::start(&samples_of(("2026-10-05T13:00", "2026-10-05T14:00"), "25"));
+    let address = later.url();
+    let moved = [("name", "East"), ("address", address.as_str()), ("token", TOKEN), ("matchers", "")];
+    admin.submit(page, page, &moved).await;
+    admin.submit(page, "/usage/prometheus/1/read-again", &[("from", "2026-10-03")]).await;
+    admin.read_prometheus().await;
+    admin.run_jobs().await;
+    let both = admin.json("/jobs/2026-10.json").await;
+    assert_eq!(both["cost"], jobs["cost"]);
+    let held = |it: &serde_json::Value| decimal(&it["jobs"][0]["accelerator_hours"]).round(3).to_string();
+    // Prometheus repeats the last sample for some minutes.
+    assert_eq!((held(&jobs).as_str(), held(&both).as_str()), ("4.333", "8.667"));
+    // From a day on that it has not reached yet nothing is skipped.
+    let reached = admin.get(page).await;
+    admin.submit(page, "/usage/prometheus/1/read-again", &[("from", "2026-11-20")]).await;
+    let until = |body: &str| html::text(body, "main > p");
+    assert_eq!(until(&reached.body), until(&admin.get(page).await.body));
 
     // A token that is saved goes to no other address.
     let elsewhere = [("name", "East"), ("address", "http://127.0.0.1:1/"), ("matchers", "")];

@@ -39,6 +39,7 @@ const FOR_SCRIPTS: &[&str] = &[
     "/imports/{delivery}/files/{file}/rejected",
     "/imports/{delivery}/rejections",
     "/invoices/{period}",
+    "/jobs/hours/{period}",
     "/jobs/job/{job}",
     "/jobs/{period}",
     "/labels/{label}",

@@ -206,6 +206,15 @@ impl<'a, T: Texts> Cells<'a, T> {
         self.between(column, (least, most), PERCENT, None).multiply(Decimal::new(1, 2)).normalize()
     }
 
+    /// Where nothing is written, nothing is known.
+    pub(in super::super) fn percent_or_none(
+        &mut self,
+        column: &'static str,
+        bounds: (i64, i64),
+    ) -> Option<Decimal> {
+        (!self.optional(column).is_empty()).then(|| self.percent(column, bounds))
+    }
+
     pub(in super::super) fn whole(&mut self, column: &'static str, least: u32, most: u32) -> u32 {
         let number = self.optional(column).parse().ok().filter(|it| (least..=most).contains(it));
         number.unwrap_or_else(|| {

@@ -75,6 +75,11 @@ const UTILIZATION_SHARE: Field = field("utilization", "Productive share", Takes:
     .default("80")
     .hint("Shared clusters reach 70 to 85.");
 
+const REPEATED: Field = field("repeated", "Repeated work", Takes::Number)
+    .unit("% of productive hours")
+    .optional()
+    .hint("Restarts and work that is done again. Leave empty if unknown.");
+
 const SITE: Field = field("site", "Site", Takes::Text).hint("The region of its charges.");
 const COST_OF_CAPITAL: Field = field("cost_of_capital", "Cost of capital", Takes::Number)
     .unit("% a year")
@@ -98,6 +103,7 @@ pub(super) const CLUSTER: &[Field] = &[
     UTILIZATION_SHARE.hint(
         "Shared clusters reach 70 to 85. To change it from a later month, add an entry under “Utilization and downtime”.",
     ),
+    REPEATED,
     field("rack_kw", "Rack limit", Takes::Number)
         .unit("kW")
         .default("40")
@@ -193,6 +199,7 @@ pub(super) const UTILIZATION: &[Field] = &[
     field("first", "From month", Takes::Month).hint("Applies until the next entry."),
     DOWNTIME,
     UTILIZATION_SHARE,
+    REPEATED,
 ];
 
 pub(super) const METER: &[Field] = &[

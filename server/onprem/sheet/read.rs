@@ -28,6 +28,7 @@ pub fn read(kind: Kind, texts: &impl Texts) -> Result<Entry, Vec<RefusedCell>> {
             first: cells.month("first"),
             downtime: cells.percent("downtime", DOWNTIME),
             utilization: cells.percent("utilization", UTILIZATION),
+            repeated: cells.percent_or_none("repeated", REPEATED),
         }),
         Kind::Power => Entry::Pue(Pue {
             cluster: cells.text("cluster"),
@@ -86,6 +87,7 @@ pub fn read(kind: Kind, texts: &impl Texts) -> Result<Entry, Vec<RefusedCell>> {
 /// In percent. What is down all the time is no cluster.
 const DOWNTIME: (i64, i64) = (0, 99);
 const UTILIZATION: (i64, i64) = (0, 100);
+const REPEATED: (i64, i64) = (0, 99);
 
 fn cluster<T: Texts>(cells: &mut Cells<'_, T>) -> Cluster {
     Cluster {
@@ -95,6 +97,7 @@ fn cluster<T: Texts>(cells: &mut Cells<'_, T>) -> Cluster {
         since: cells.day("since"),
         downtime: cells.percent("downtime", DOWNTIME),
         utilization: cells.percent("utilization", UTILIZATION),
+        repeated: cells.percent_or_none("repeated", REPEATED),
         rack_kw: cells.amount("rack_kw"),
         cost_of_capital: cells.percent("cost_of_capital", (0, 100)),
         growth: cells.percent("growth", (-100, 1000)),

@@ -21,6 +21,7 @@ pub fn cells(entry: &Entry) -> BTreeMap<String, String> {
             row.set("since", it.since);
             row.percent("downtime", it.downtime);
             row.percent("utilization", it.utilization);
+            row.percent_or_none("repeated", it.repeated);
             row.set("rack_kw", it.rack_kw);
             row.percent("cost_of_capital", it.cost_of_capital);
             row.percent("growth", it.growth);
@@ -32,6 +33,7 @@ pub fn cells(entry: &Entry) -> BTreeMap<String, String> {
             row.set("first", it.first);
             row.percent("downtime", it.downtime);
             row.percent("utilization", it.utilization);
+            row.percent_or_none("repeated", it.repeated);
         }
         Entry::Pue(it) => {
             row.set("first", it.first);
@@ -167,6 +169,13 @@ impl Row {
 
     fn percent(&mut self, name: &str, share: Decimal) {
         self.set(name, share.times(100).normalize());
+    }
+
+    fn percent_or_none(&mut self, name: &str, share: Option<Decimal>) {
+        match share {
+            Some(share) => self.percent(name, share),
+            None => self.set(name, ""),
+        }
     }
 
     fn word(&mut self, name: &str, word: &impl serde::Serialize) {

@@ -128,8 +128,8 @@ pub fn economics(
         owned_hours: of(Hours::Owned),
         available_hours: of(Hours::Available),
     };
-    // Nothing is known of work that is done twice.
-    let chain = hours.iter().filter(|(of, _)| *of != Hours::Useful);
+    let is_known = |of: Hours| of != Hours::Useful || here.shares.repeated.is_some();
+    let chain = hours.iter().filter(|(of, _)| is_known(*of));
     let chain =
         chain.map(|(of, hours)| Link { of: *of, hours: *hours, cost_per_hour: quotient(total, *hours) });
     Some(Ok(Economics {

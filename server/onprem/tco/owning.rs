@@ -35,6 +35,7 @@ pub(super) fn likeness(here: &Here<'_>, currency: &Currency) -> Owning {
         gpus: here.accelerators(),
         unavailability: here.shares.downtime,
         utilization: here.shares.utilization,
+        rework: here.shares.useful().and_then(|useful| quotient(1.into(), useful)).unwrap_or(1.into()),
         cost_of_capital: here.cluster.cost_of_capital,
         lead_months: here.cluster.lead_months,
         rack_kw: here.cluster.rack_kw,

@@ -220,6 +220,7 @@ fn a_year_and_its_capacity_are_computed_with_how_it_is_used_in_the_month() {
         first: month("2026-03"),
         downtime: number("0.1"),
         utilization: number("0.5"),
+        repeated: None,
     });
     let (plain, asset_register) = (asset_register(|_| {}), with(asset_register(|_| {}), [used]));
     assert_eq!(of(&asset_register, "2026-02-28"), of(&plain, "2026-02-28"));
@@ -269,6 +270,7 @@ fn capacity_is_planned_from_what_is_measured_where_nothing_was_entered() {
         first: month("2026-03"),
         downtime: number("0.1"),
         utilization: number("0.5"),
+        repeated: None,
     });
     let entered = of(&with(plain, [used]), Some("0.05"));
     assert_eq!((entered.utilization, entered.hours_measured), (number("0.5"), None));

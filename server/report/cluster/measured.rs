@@ -3,7 +3,7 @@
 use serde::Serialize;
 use sqlx::PgConnection;
 
-use super::HourChain;
+use super::EnteredHours;
 use crate::accounts::Viewer;
 use crate::money::Decimal;
 use crate::onprem::PROVIDER;
@@ -34,7 +34,7 @@ impl Answers {
         &self,
         db: &mut PgConnection,
         cluster: &str,
-        chain: &HourChain,
+        chain: &EnteredHours,
     ) -> Result<Option<MeasuredHours>, Error> {
         if !is_divided(&mut *db, cluster).await? {
             return Ok(None);
@@ -74,7 +74,7 @@ impl MeasuredHours {
         self.of_known(&self.hours.used)
     }
 
-    fn of(hours: HourLines, chain: &HourChain) -> Self {
+    fn of(hours: HourLines, chain: &EnteredHours) -> Self {
         // As many digits as a price has beyond those that are shown.
         let per_owned = chain.effective.divide(chain.owned, 2 * PLACES);
         let known = per_owned.map(|price| price.multiply(hours.paid));

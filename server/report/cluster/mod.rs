@@ -5,6 +5,7 @@
 mod cloud;
 mod measured;
 mod months;
+mod slices;
 mod weeks;
 
 use std::collections::BTreeMap;
@@ -15,7 +16,8 @@ use sqlx::PgConnection;
 
 pub use cloud::{Cloud, PaidElsewhere};
 pub use measured::MeasuredHours;
-pub use months::{HourChain, InCurrency, MonthOfCluster};
+pub use months::{EnteredHours, InCurrency, MonthOfCluster};
+pub use slices::{HeldProfile, SlicesOfCluster};
 
 use super::{Answers, Error};
 use crate::economics::Finding;
@@ -44,9 +46,12 @@ pub struct ClusterReport {
     pub months: Vec<MonthOfCluster>,
     /// Of the last months, what no rate converts, and no price per hour has in it.
     pub without_rate: Vec<Missing>,
-    pub hours: Option<HourChain>,
+    pub hours: Option<EnteredHours>,
     /// What schedulers and meters say of the same months, as far as they do.
     pub measured: Option<MeasuredHours>,
+    /// Of the last of these months, what was held in slices of its accelerators.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slices: Option<SlicesOfCluster>,
     /// The economic view; none where nothing is paid, or for these reasons.
     pub economics: Option<Economics>,
     pub economics_refused: Vec<Finding>,
@@ -108,14 +113,21 @@ impl Answers {
             None => Vec::new(),
         };
         let of_recent = recent_of(&of_months);
-        let hours = HourChain::of((asset_register, it), of_recent, today);
+        let hours = EnteredHours::of((asset_register, it), of_recent, today);
         let measured = match &hours {
             Some(chain) => self.measured_hours(&mut *db, cluster, chain).await?,
             None => None,
         };
+        let slices = match (&hours, &measured) {
+            (Some(chain), Some(_)) => {
+                Box::pin(self.slices_of_cluster(&mut *db, cluster, chain.period.last())).await?
+            }
+            _ => None,
+        };
         Ok(Some(ClusterReport {
             hours,
             measured,
+            slices,
             without_rate: of_recent.iter().flat_map(MonthOfCluster::without_rate).collect(),
             cluster: it.clone(),
             revision,

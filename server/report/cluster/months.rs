@@ -44,7 +44,7 @@ pub struct InCurrency {
 
 /// What an hour costs, by what is meant with an hour: over the months of the table that are over.
 #[derive(Serialize)]
-pub struct HourChain {
+pub struct EnteredHours {
     pub months: usize,
     /// From the first of these months to the last.
     #[serde(skip)]
@@ -62,6 +62,11 @@ pub struct HourChain {
     pub per_owned: Option<Decimal>,
     pub per_available: Option<Decimal>,
     pub per_productive: Option<Decimal>,
+    /// Without work that was done again; null where nobody entered, for some of the months, how much was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub useful: Option<Decimal>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per_useful: Option<Decimal>,
 }
 
 impl MonthOfCluster {
@@ -108,7 +113,7 @@ impl MonthOfCluster {
     }
 }
 
-impl HourChain {
+impl EnteredHours {
     pub(super) fn of(
         (asset_register, cluster): (&AssetRegister, &Cluster),
         months: &[MonthOfCluster],
@@ -129,6 +134,11 @@ impl HourChain {
             by_month.iter().map(|(owned, shares)| owned.multiply(share(*shares))).sum::<Decimal>().normalize()
         };
         let (available, productive) = (sum(Shares::available), sum(Shares::productive));
+        let useful: Option<Decimal> = by_month
+            .iter()
+            .map(|(owned, shares)| Some(owned.multiply(shares.productive()).multiply(shares.useful()?)))
+            .sum();
+        let useful = useful.map(Decimal::normalize);
         let share = |part: Decimal, of: Decimal| part.divide(of, PLACES).unwrap_or_default().normalize();
         let first = by_month.first().map(|(_, shares)| *shares)?;
         let period = Period::new(whole.first()?.summary.month, whole.last()?.summary.month)?;
@@ -136,6 +146,7 @@ impl HourChain {
         let mean = Shares {
             downtime: Decimal::from(1) - share(available, owned),
             utilization: share(productive, available),
+            repeated: useful.map(|useful| Decimal::from(1) - share(useful, productive)),
         };
         Some(Self {
             shares: if are_shares_mean { mean } else { first },
@@ -149,6 +160,8 @@ impl HourChain {
             per_owned: effective.divide(owned, PLACES),
             per_available: effective.divide(available, PLACES),
             per_productive: effective.divide(productive, PLACES),
+            useful,
+            per_useful: useful.and_then(|useful| effective.divide(useful, PLACES)),
         })
     }
 }

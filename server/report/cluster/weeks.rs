@@ -29,6 +29,8 @@ struct WeeksKey {
     /// Imports of usage, each with the version that last changed what it says.
     imports: Vec<(i64, i64)>,
     nodes: Vec<i64>,
+    /// Those whose source says who holds them.
+    named: Vec<i64>,
 }
 
 impl Remembered for WeeksKey {
@@ -49,19 +51,21 @@ impl Answers {
         let machines = machines(&mut *db, cluster).await?;
         let nodes = read::nodes(&mut *db, sequence).await?;
         let is_of_cluster = |resource: &String| machines.binary_search(resource).is_ok();
-        let nodes: Vec<i64> = nodes
-            .into_iter()
+        let of_cluster: Vec<i64> = nodes
+            .iter()
             .filter(|node| node.resource.as_ref().is_some_and(is_of_cluster))
             .map(|node| node.node_id)
             .collect();
-        if nodes.is_empty() {
+        if of_cluster.is_empty() {
             return Ok(Arc::default());
         }
         let days = today - TimeDelta::weeks(WEEKS)..today;
         let imports = read::imports_of(&mut *db, &days, sequence).await?;
-        let key = WeeksKey { days: days.clone(), imports, nodes: nodes.clone() };
+        let named = nodes.iter().filter(|node| node.names_holders).map(|node| node.node_id).collect();
+        let key = WeeksKey { days: days.clone(), imports, nodes: of_cluster.clone(), named };
         let find = async {
-            let held: BTreeMap<_, _> = read::held_by_hour(&mut *db, sequence, &days, &nodes).await?;
+            let held: BTreeMap<_, _> =
+                read::held_by_hour(&mut *db, sequence, &days, &nodes, &of_cluster).await?;
             Ok::<_, Error>(by_week(&held))
         };
         self.remember(key, find).await
@@ -69,7 +73,7 @@ impl Answers {
 }
 
 /// The units of a cluster as its bills name them, in order.
-async fn machines(db: &mut PgConnection, cluster: &str) -> sqlx::Result<Vec<String>> {
+pub(super) async fn machines(db: &mut PgConnection, cluster: &str) -> sqlx::Result<Vec<String>> {
     let mut machines = sqlx::query_scalar!(
         r#"select distinct resource_id as "resource_id!"
            from charge_keys

@@ -14,7 +14,7 @@ use crate::report::job_costs::JobCost;
 use crate::report::{Answers, Error, Filter, Grouping, Question, as_of};
 use crate::telemetry::meters_of_job::{JobMeters, meters_of};
 use crate::telemetry::read::{self, HeldDay, JobDescription};
-use crate::telemetry::{hours_of, share};
+use crate::telemetry::{GpuUse, hours_of, share};
 
 /// A job on a node on a day.
 #[derive(Clone, Debug, Serialize)]
@@ -27,6 +27,8 @@ pub struct GpuJobDay {
     pub used_hours: Decimal,
     /// Null where the charges of the node are not known.
     pub cost: Option<Decimal>,
+    /// Of it, what was held and measured not to work.
+    pub idle_cost: Option<Decimal>,
 }
 
 /// What a job held from a time on, for an hour, or for a day where it ran for long.
@@ -50,6 +52,7 @@ pub struct GpuJobReport {
     pub measured_hours: Decimal,
     pub used_hours: Decimal,
     pub cost: Decimal,
+    pub idle_cost: Decimal,
     pub hours_without_cost: Decimal,
     pub days: Vec<GpuJobDay>,
     /// From when it first held something to when it last did.
@@ -91,6 +94,7 @@ impl Answers {
             measured_hours: Decimal::ZERO,
             used_hours: Decimal::ZERO,
             cost: Decimal::ZERO,
+            idle_cost: Decimal::ZERO,
             hours_without_cost: Decimal::ZERO,
             days: Vec::new(),
             over_time: Vec::new(),
@@ -99,14 +103,25 @@ impl Answers {
         };
         let months: BTreeSet<BillingMonth> = own.iter().map(|(day, _)| BillingMonth::of(*day)).collect();
         let nodes = read::nodes(&mut *db, sequence).await?;
+        // All months in the currency of the whole.
+        let (first, last) = (months.first().copied(), months.last().copied());
+        let question = match first.zip(last).and_then(|(first, last)| Period::new(first, last)) {
+            Some(period) => {
+                let whole = Question { period, sequence: Some(sequence), ..question.clone() };
+                let whole = whole.filtered(Filter::no_value(Grouping::Accelerator).left_out());
+                let spend = self.spend(&mut *db, &whole.by(Grouping::Accelerator)).await?;
+                report.currency.clone_from(&spend.currency);
+                question.beside(&spend)
+            }
+            None => question.clone(),
+        };
         let mut whole = Sums::default();
         let mut hours: BTreeMap<DateTime<Utc>, Sums> = BTreeMap::new();
         for month in months {
-            let question = Question { period: month.into(), sequence: Some(sequence), ..question.clone() };
+            let question = Question { period: month.into(), ..question.clone() };
             let question = question.filtered(Filter::no_value(Grouping::Accelerator).left_out());
             let spend = self.spend(&mut *db, &question.by(Grouping::Accelerator)).await?;
             let asked = question.beside(&spend).by(Grouping::Month);
-            report.currency = report.currency.or(spend.currency);
             // Whoever held the same machines, too: they share what was paid. And whatever meters saw of them.
             let mine: BTreeSet<i64> =
                 own.iter().filter(|(day, _)| month.contains(*day)).map(|(_, node)| *node).collect();
@@ -124,6 +139,7 @@ impl Answers {
         report.used_hours = hours_of(whole.busy);
         report.over_time = stretches(&hours);
         report.cost = report.days.iter().filter_map(|it| it.cost).sum();
+        report.idle_cost = report.days.iter().filter_map(|it| it.idle_cost).sum();
         report.hours_without_cost =
             report.days.iter().filter(|it| it.cost.is_none()).map(|it| it.accelerator_hours).sum();
         Ok(Some(report))
@@ -198,14 +214,18 @@ fn stretches(hours: &BTreeMap<DateTime<Utc>, Sums>) -> Vec<GpuJobStretch> {
 impl Usage {
     /// The days of a job, each with its part of what the node was charged for that day.
     fn days_of(&self, period: Period, job_no: i64) -> Vec<GpuJobDay> {
-        let mut costs: BTreeMap<(NaiveDate, &str), Decimal> = BTreeMap::new();
+        let mut costs: BTreeMap<(NaiveDate, &str), (Decimal, Decimal)> = BTreeMap::new();
         let machines = self.by_machine(period);
         for (resource, machine) in &machines {
             let Some(rows) = self.rows.get(resource) else { continue };
             let shared = share::share(rows, &machine.held_of(rows), |hour| machine.is_known(hour));
             for (holder, cost) in machine.holders.iter().zip(shared.jobs) {
                 if let Some(day) = holder.day.filter(|_| holder.job_no == job_no) {
-                    *costs.entry((day, resource)).or_default() += cost;
+                    let of_day = costs.entry((day, resource)).or_default();
+                    of_day.0 += cost;
+                    if holder.gpu_use == GpuUse::Idle {
+                        of_day.1 += cost;
+                    }
                 }
             }
         }
@@ -224,7 +244,8 @@ impl Usage {
                 accelerator_hours: hours_of(sums.held),
                 measured_hours: hours_of(sums.measured),
                 used_hours: hours_of(sums.busy),
-                cost,
+                cost: cost.map(|it| it.0),
+                idle_cost: cost.map(|it| it.1),
             });
         }
         lines.sort_by(|a, b| a.day.cmp(&b.day).then_with(|| a.node.cmp(&b.node)));

@@ -5,12 +5,12 @@ mod machine_rows;
 mod month;
 mod usage;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde::Serialize;
 use sqlx::PgConnection;
 
-use self::month::Held;
+use self::month::{Held, HeldByJob};
 use super::{Answers, DataStatus, Error, Filter, Grouping, Question};
 use crate::accounts::Viewer;
 use crate::money::Decimal;
@@ -31,6 +31,15 @@ pub struct GpuJobs {
     pub cost: CostLines,
     /// By cost, the largest first.
     pub jobs: Vec<GpuJob>,
+    /// What is not listed, because there is so much of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub others: Option<OtherJobs>,
+    /// Held by jobs on machines that no bill of the period has, and in none of the lines above.
+    #[serde(skip_serializing_if = "Decimal::is_zero")]
+    pub hours_without_bill: Decimal,
+    /// There are some, whether or not the viewer sees whose they are.
+    #[serde(skip)]
+    pub has_hours_without_bill: bool,
     /// Nodes that held jobs and are no machine of the ledger.
     pub unmatched: Vec<UnmatchedNode>,
     /// There is usage at all, of whichever period.
@@ -72,6 +81,18 @@ pub struct CostLines {
     pub without_usage: Decimal,
 }
 
+/// Jobs that cost less than those that are listed.
+#[derive(Clone, Debug, Serialize)]
+pub struct OtherJobs {
+    pub jobs: usize,
+    pub accelerator_hours: Decimal,
+    pub used_hours: Decimal,
+    pub measured_hours: Decimal,
+    pub cost: Decimal,
+    pub idle_cost: Decimal,
+    pub hours_without_cost: Decimal,
+}
+
 /// What a job held in the period.
 #[derive(Clone, Debug, Serialize)]
 pub struct GpuJob {
@@ -88,10 +109,42 @@ pub struct GpuJob {
     /// Held on machines whose charges are not known, and in no cost.
     pub hours_without_cost: Decimal,
     pub nodes: Vec<String>,
+    /// What of it is of each node; they sum to it.
+    #[serde(skip)]
+    pub on_nodes: Vec<GpuJobOnNode>,
     /// Whose its part of the machines is, by the rules; empty where it is nobody's.
     pub team: String,
     pub project: String,
     pub experiment: String,
+}
+
+/// What a job held of a node.
+#[derive(Clone, Debug)]
+pub struct GpuJobOnNode {
+    pub node_id: i64,
+    pub node: String,
+    pub accelerator_hours: Decimal,
+    pub used_hours: Decimal,
+    pub measured_hours: Decimal,
+    pub cost: Decimal,
+    pub idle_cost: Decimal,
+    pub hours_without_cost: Decimal,
+}
+
+impl GpuJob {
+    /// What of it is of one node alone.
+    pub fn keep_node(&mut self, node: &str) {
+        self.on_nodes.retain(|it| it.node == node);
+        let sum = |of: fn(&GpuJobOnNode) -> Decimal| self.on_nodes.iter().map(of).sum::<Decimal>();
+        self.accelerator_hours = sum(|it| it.accelerator_hours);
+        self.used_hours = sum(|it| it.used_hours);
+        self.measured_hours = sum(|it| it.measured_hours);
+        self.cost = sum(|it| it.cost);
+        self.idle_cost = sum(|it| it.idle_cost);
+        self.hours_without_cost = sum(|it| it.hours_without_cost);
+        self.utilization = self.used_hours.divide(self.measured_hours, 4);
+        self.nodes = vec![node.to_owned()];
+    }
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -108,8 +161,24 @@ impl Answers {
     /// # Errors
     /// A version that is still to come.
     pub async fn gpu_jobs(&self, db: &mut PgConnection, question: &Question) -> Result<GpuJobs, Error> {
-        let mut it = self.all_gpu_jobs(&mut *db, &question.of_organization()).await?;
-        let costs = self.job_costs(&mut *db, question).await?;
+        Box::pin(self.costliest_gpu_jobs(db, question, usize::MAX)).await
+    }
+
+    /// The same with no more jobs than these, those that cost most; the others are added up. Who sees some jobs only is shown all of them.
+    ///
+    /// # Errors
+    /// A version that is still to come.
+    pub async fn costliest_gpu_jobs(
+        &self,
+        db: &mut PgConnection,
+        question: &Question,
+        most: usize,
+    ) -> Result<GpuJobs, Error> {
+        let most = if question.viewer == Viewer::Everything { most } else { usize::MAX };
+        let mut it = Box::pin(self.all_gpu_jobs(&mut *db, &question.of_organization(), most)).await?;
+        let labels: Option<HashSet<String>> =
+            it.others.as_ref().map(|_| it.jobs.iter().map(|job| job.job.label()).collect());
+        let costs = self.job_costs_among(&mut *db, question, labels.as_ref()).await?;
         let owners = costs.owners();
         for job in &mut it.jobs {
             if let Some(owner) = owners.get(job.job.label().as_str()) {
@@ -122,6 +191,7 @@ impl Answers {
             // What others held, and what no team is known to have held, is not theirs to see.
             it.jobs.retain(|job| owners.contains_key(job.job.label().as_str()));
             it.unmatched.clear();
+            it.hours_without_bill = it.jobs.iter().map(|job| job.hours_without_cost).sum();
             let with_accelerator = question.filtered(Filter::no_value(Grouping::Accelerator).left_out());
             (it.hours, it.cost) = self.lines_by_use(&mut *db, &with_accelerator).await?;
         }
@@ -129,13 +199,19 @@ impl Answers {
     }
 
     /// What all accelerators of the organization were used for.
-    async fn all_gpu_jobs(&self, db: &mut PgConnection, question: &Question) -> Result<GpuJobs, Error> {
+    async fn all_gpu_jobs(
+        &self,
+        db: &mut PgConnection,
+        question: &Question,
+        most: usize,
+    ) -> Result<GpuJobs, Error> {
         let with_accelerator = question.filtered(Filter::no_value(Grouping::Accelerator).left_out());
         let spend = self.spend(&mut *db, &with_accelerator.by(Grouping::Accelerator)).await?;
         let sequence = spend.sequence;
         let asked = with_accelerator.beside(&spend).by(Grouping::Month);
         let nodes = read::nodes(&mut *db, sequence).await?;
-        let held = self.held(&mut *db, &asked, sequence, &nodes).await?;
+        let mut held = self.held(&mut *db, &asked, sequence, &nodes).await?;
+        let others = held.keep_costliest(most);
         let numbers: Vec<i64> = held.jobs.keys().copied().collect();
         let descriptions = read::descriptions(&mut *db, sequence, &numbers).await?;
         let is_known = read::version(&mut *db, sequence).await? > 0;
@@ -143,7 +219,8 @@ impl Answers {
         let hours = spend.accelerator_hours + spend.owned_hours;
         let nodes = nodes.into_iter().map(|node| (node.node_id, node)).collect();
         let status = DataStatus::from(&spend);
-        Ok(GpuJobs::new((question.period, status), (total, hours), held, &nodes, descriptions, is_known))
+        let of_period = (question.period, status);
+        Ok(GpuJobs::new(of_period, (total, hours), (held, others), &nodes, descriptions, is_known))
     }
 }
 
@@ -151,7 +228,7 @@ impl GpuJobs {
     fn new(
         (period, data_status): (Period, DataStatus),
         (total, all_hours): (Decimal, Decimal),
-        held: Held,
+        (held, others): (Held, Option<(usize, HeldByJob)>),
         nodes: &BTreeMap<i64, Node>,
         mut descriptions: BTreeMap<i64, JobDescription>,
         is_known: bool,
@@ -163,14 +240,29 @@ impl GpuJobs {
             without_usage: total - held.covered,
             ..CostLines::default()
         };
-        let name = |node: &i64| nodes.get(node).map(|it| it.name.clone());
         let mut jobs = Vec::with_capacity(held.jobs.len());
         for (job_no, it) in held.jobs {
             cost.used += it.used;
             cost.idle += it.idle;
             cost.unmeasured += it.unmeasured;
             let Some(job) = descriptions.remove(&job_no) else { continue };
-            let mut nodes: Vec<String> = it.nodes.iter().filter_map(name).collect();
+            let on_nodes: Vec<GpuJobOnNode> = it
+                .nodes
+                .iter()
+                .filter_map(|(node, held)| {
+                    Some(GpuJobOnNode {
+                        node_id: *node,
+                        node: nodes.get(node)?.name.clone(),
+                        accelerator_hours: hours_of(held.sums.held),
+                        used_hours: hours_of(held.sums.busy),
+                        measured_hours: hours_of(held.sums.measured),
+                        cost: held.cost,
+                        idle_cost: held.idle,
+                        hours_without_cost: hours_of(held.without_cost),
+                    })
+                })
+                .collect();
+            let mut nodes: Vec<String> = on_nodes.iter().map(|it| it.node.clone()).collect();
             nodes.sort_unstable();
             nodes.dedup();
             jobs.push(GpuJob {
@@ -184,6 +276,7 @@ impl GpuJobs {
                 idle_cost: it.idle,
                 hours_without_cost: hours_of(it.without_cost),
                 nodes,
+                on_nodes,
                 team: String::new(),
                 project: String::new(),
                 experiment: String::new(),
@@ -216,7 +309,35 @@ impl GpuJobs {
             })
             .collect();
         unmatched.sort_by_key(|it| std::cmp::Reverse(it.accelerator_hours));
-        Self { period, data_status, hours, cost, jobs, unmatched, is_known }
+        let others = others.map(|(jobs, it)| {
+            cost.used += it.used;
+            cost.idle += it.idle;
+            cost.unmeasured += it.unmeasured;
+            OtherJobs {
+                jobs,
+                accelerator_hours: hours_of(it.sums.held),
+                used_hours: hours_of(it.sums.busy),
+                measured_hours: hours_of(it.sums.measured),
+                cost: it.cost(),
+                idle_cost: it.idle,
+                hours_without_cost: hours_of(it.without_cost),
+            }
+        });
+        let of_others = others.as_ref().map_or(Decimal::ZERO, |it| it.hours_without_cost);
+        let hours_without_bill = jobs.iter().map(|job| job.hours_without_cost).sum::<Decimal>() + of_others;
+        let has_hours_without_bill = !hours_without_bill.is_zero();
+        Self {
+            period,
+            data_status,
+            hours,
+            cost,
+            jobs,
+            others,
+            hours_without_bill,
+            has_hours_without_bill,
+            unmatched,
+            is_known,
+        }
     }
 }
 

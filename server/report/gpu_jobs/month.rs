@@ -43,7 +43,18 @@ pub(super) struct HeldByJob {
     pub unmeasured: Decimal,
     /// Accelerator-milliseconds on machines whose charges are not known.
     pub without_cost: i128,
-    pub nodes: BTreeSet<i64>,
+    /// What of all that is of each node.
+    pub nodes: BTreeMap<i64, HeldOnNode>,
+}
+
+/// What a job held of a node.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct HeldOnNode {
+    pub sums: Sums,
+    /// Of a machine that is two nodes, all of it is at the first.
+    pub cost: Decimal,
+    pub idle: Decimal,
+    pub without_cost: i128,
 }
 
 /// What decides it.
@@ -53,7 +64,7 @@ struct MonthKey {
     snapshot: Snapshot,
     /// Imports of usage, each with the version that last changed what it says.
     imports: Vec<(i64, i64)>,
-    machines: Vec<(i64, Option<String>)>,
+    machines: Vec<(i64, Option<String>, bool)>,
 }
 
 impl Remembered for MonthKey {
@@ -62,7 +73,8 @@ impl Remembered for MonthKey {
 
 impl SizeInCache for Held {
     fn size_in_cache(&self) -> usize {
-        let of = |it: &HeldByJob| size_of::<(i64, HeldByJob)>() + 16 * it.nodes.len();
+        let of =
+            |it: &HeldByJob| size_of::<(i64, HeldByJob)>() + size_of::<(i64, HeldOnNode)>() * it.nodes.len();
         let jobs: usize = self.jobs.values().map(of).sum();
         jobs + self.unmatched.values().map(|(_, jobs)| 64 + 8 * jobs.len()).sum::<usize>()
     }
@@ -84,7 +96,10 @@ impl Answers {
                 question: of_month.timeless(),
                 snapshot: self.snapshot(&mut *db, &of_month, sequence).await?,
                 imports: read::imports_of(&mut *db, &month.days(), sequence).await?,
-                machines: nodes.iter().map(|it| (it.node_id, it.resource.clone())).collect(),
+                machines: nodes
+                    .iter()
+                    .map(|it| (it.node_id, it.resource.clone(), it.names_holders))
+                    .collect(),
             };
             let find = Box::pin(self.held_in_month(&mut *db, &of_month, month, sequence, nodes));
             whole.add(&*self.remember(key, find).await?);
@@ -115,7 +130,13 @@ impl Held {
             known.idle += held.idle;
             known.unmeasured += held.unmeasured;
             known.without_cost += held.without_cost;
-            known.nodes.extend(&held.nodes);
+            for (node, held) in &held.nodes {
+                let known = known.nodes.entry(*node).or_default();
+                known.sums.plus(held.sums);
+                known.cost += held.cost;
+                known.idle += held.idle;
+                known.without_cost += held.without_cost;
+            }
         }
         self.on_machines.plus(other.on_machines);
         self.paid += other.paid;
@@ -130,6 +151,28 @@ impl Held {
             known.0 += held;
             known.1.extend(jobs);
         }
+    }
+}
+
+impl Held {
+    /// Keeps the jobs that cost most; what the others come to, and how many they are.
+    pub fn keep_costliest(&mut self, most: usize) -> Option<(usize, HeldByJob)> {
+        if self.jobs.len() <= most {
+            return None;
+        }
+        let mut order: Vec<(Decimal, i128, i64)> =
+            self.jobs.iter().map(|(job, it)| (it.cost(), it.sums.held, *job)).collect();
+        order.sort_unstable_by(|a, b| b.cmp(a));
+        let mut others = HeldByJob::default();
+        for (.., job) in &order[most..] {
+            let Some(it) = self.jobs.remove(job) else { continue };
+            others.sums.plus(it.sums);
+            others.used += it.used;
+            others.idle += it.idle;
+            others.unmeasured += it.unmeasured;
+            others.without_cost += it.without_cost;
+        }
+        Some((order.len() - most, others))
     }
 }
 
@@ -148,19 +191,27 @@ impl Usage {
             let mut of_day = Sums::default();
             of_day.add(day);
             job.sums.plus(of_day);
-            job.nodes.insert(day.node_id);
+            let on_node = job.nodes.entry(day.node_id).or_default();
+            on_node.sums.plus(of_day);
             if node.resource.as_ref().is_some_and(|it| self.rows.contains_key(it)) {
                 whole.on_machines.plus(of_day);
             } else {
                 job.without_cost += of_day.held;
+                on_node.without_cost += of_day.held;
             }
             if node.resource.is_none() {
-                let of_node = whole.unmatched.entry(day.node_id).or_default();
-                of_node.0 += of_day.held;
-                of_node.1.insert(day.job_no);
+                let unmatched = whole.unmatched.entry(day.node_id).or_default();
+                unmatched.0 += of_day.held;
+                unmatched.1.insert(day.job_no);
             }
         }
         let machines = self.by_machine(month.into());
+        let mut nodes_of: BTreeMap<&str, BTreeSet<i64>> = BTreeMap::new();
+        for (node_id, node) in &self.nodes {
+            if let Some(resource) = &node.resource {
+                nodes_of.entry(resource).or_default().insert(*node_id);
+            }
+        }
         let empty = MachineUsage::default();
         for (resource, rows) in &self.rows {
             let machine = machines.get(resource).unwrap_or(&empty);
@@ -183,6 +234,15 @@ impl Usage {
                     _ => {}
                 }
                 let job = whole.jobs.entry(holder.job_no).or_default();
+                let nodes = nodes_of.get(resource.as_str());
+                if let Some((_, on_node)) =
+                    job.nodes.iter_mut().find(|(node, _)| nodes.is_some_and(|it| it.contains(node)))
+                {
+                    on_node.cost += *part;
+                    if holder.gpu_use == GpuUse::Idle {
+                        on_node.idle += *part;
+                    }
+                }
                 *match holder.gpu_use {
                     GpuUse::Used => &mut job.used,
                     GpuUse::Idle => &mut job.idle,

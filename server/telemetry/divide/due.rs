@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Datelike as _, TimeDelta, Utc};
 use serde::Serialize;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
@@ -18,7 +18,7 @@ use crate::telemetry::read::{self, Node};
 /// After what the machine failed at.
 const RETRY: TimeDelta = TimeDelta::minutes(5);
 /// Part of what a division is computed from: the way it is.
-const COMPUTED_AS: i64 = 3;
+const COMPUTED_AS: i64 = 4;
 
 /// A bill that is in the ledger, or was.
 #[derive(Clone, Debug)]
@@ -53,24 +53,26 @@ impl Due {
 
 /// The bills whose machines are not divided by the usage of now, the oldest month first. Where there are none, that is remembered.
 pub async fn due(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<Vec<Due>> {
-    let versions = versions(&mut *db).await?;
+    let unfinished = prometheus::unfinished_months(&mut *db, now).await?;
+    let versions = versions(&mut *db, &unfinished).await?;
     if is_compared(&mut *db, versions, now).await? {
         return Ok(Vec::new());
     }
-    let unfinished = prometheus::unfinished_months(&mut *db, now).await?;
     let due = find(&mut *db, versions, &unfinished, now).await?;
-    // Bills of a month that is being read are looked at again.
-    if due.is_empty() && unfinished.is_empty() {
+    if due.is_empty() {
         note_compared(db, versions).await?;
     }
     Ok(due)
 }
 
-/// Of the ledger; and of the catalog that says what machines bear, with the way in which they are divided.
-async fn versions(db: &mut PgConnection) -> sqlx::Result<(i64, i64)> {
+/// Of the ledger; and of the catalog that says what machines bear, with the way in which they are divided and which months are being
+/// read: bills of one are looked at again once it is whole.
+async fn versions(db: &mut PgConnection, unfinished: &[BillingMonth]) -> sqlx::Result<(i64, i64)> {
     let sequence = ledger::sequence(&mut *db).await?;
     let catalog = ledger::catalog_revision(db).await?;
-    Ok((sequence, (COMPUTED_AS << 32) + i64::from(accelerator::version_of(catalog))))
+    let of_month = |it: &BillingMonth| i64::from(it.first_day().num_days_from_ce());
+    let unfinished = unfinished.iter().fold(0, |all, month| (all * 31 + of_month(month)) & 0x7f_ffff) << 40;
+    Ok((sequence, unfinished + (COMPUTED_AS << 32) + i64::from(accelerator::version_of(catalog))))
 }
 
 async fn find(
@@ -88,7 +90,7 @@ async fn find(
     for bill in bills(&mut *db).await?.into_iter().filter(|it| !unfinished.contains(&it.month)) {
         let imports = read::imports_of(&mut *db, &bill.month.days(), sequence).await?;
         let nodes = if imports.is_empty() { Vec::new() } else { nodes_of(&mut *db, &bill, &nodes).await? };
-        let machines: Vec<_> = nodes.iter().map(|it| (it.node_id, &it.resource)).collect();
+        let machines: Vec<_> = nodes.iter().map(|it| (it.node_id, &it.resource, it.names_holders)).collect();
         let inputs = json!([bill.active, bill.is_final, imports, machines, catalog]);
         let it = Due { nodes, inputs: Sha256::digest(inputs.to_string()).to_vec(), bill };
         let is_due = match computed.get(&it.bill.scope_id) {
@@ -278,8 +280,9 @@ pub async fn divide_again(db: &mut PgConnection, scope_id: i64, act: Act<'_>) ->
 }
 
 /// Whether bills or usage changed since all machines were last divided: the server is at it, within seconds.
-pub async fn is_pending(db: &mut PgConnection) -> sqlx::Result<bool> {
-    let (sequence, catalog) = versions(&mut *db).await?;
+pub async fn is_pending(db: &mut PgConnection, now: DateTime<Utc>) -> sqlx::Result<bool> {
+    let unfinished = prometheus::unfinished_months(&mut *db, now).await?;
+    let (sequence, catalog) = versions(&mut *db, &unfinished).await?;
     sqlx::query_scalar!(
         r#"select exists (select from usage_imports where status = 'active')
                and not exists (select from usage_bills_compared where sequence = $1 and catalog = $2)

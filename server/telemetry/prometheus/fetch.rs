@@ -1,12 +1,11 @@
 //! Reads some hours of a server: all of what it says of them is written down with how far it was read, or nothing is.
 
-use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::BufReader;
 use std::ops::Range;
 use std::path::Path;
 
-use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
+use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use chrono_tz::Tz;
 use serde_json::json;
 use sqlx::{Connection as _, PgConnection};
@@ -18,15 +17,14 @@ use super::servers::Server;
 use super::window;
 use crate::audit::{self, Actor, Object, Verb};
 use crate::ledger;
-use crate::money::Decimal;
 use crate::telemetry::Format;
-use crate::telemetry::hours::hours_of;
+use crate::telemetry::hours::HOURS;
 use crate::telemetry::import::LOCK;
 use crate::telemetry::metered::Metered;
 use crate::telemetry::meters::Meters;
 use crate::telemetry::reading::Item;
 use crate::telemetry::resolve;
-use crate::telemetry::store::Names;
+use crate::telemetry::store::{self, Names};
 
 /// After a server could not be read.
 const RETRY: TimeDelta = TimeDelta::minutes(5);
@@ -158,16 +156,18 @@ async fn write(
         "update prometheus_servers
          set read_until = $3, window_hours = $4, problem = null, failing_since = null, retry_at = null,
              seen_until = case when $5 then greatest(seen_until, $3) else seen_until end
-         where server_id = $1 and read_until = $2 and removed_at is null",
+         where server_id = $1 and read_until = $2 and removed_at is null and address = $6 and matchers = $7",
         server.server_id,
         hours.start,
         hours.end,
         window::longer(server.window_hours),
         !said.metered.is_empty(),
+        server.address,
+        server.matchers,
     )
     .execute(&mut *tx)
     .await?;
-    // Somebody changed from when on it is read, or removed it, while it was asked.
+    // Somebody changed what it is asked and from when on, or removed it, while it was asked.
     if read.rows_affected() == 0 {
         return Ok(());
     }
@@ -182,12 +182,9 @@ async fn write(
         Some(import_id) => import_id,
         None => begin_import(&mut tx, server, day, now).await?,
     };
-    let mut days = BTreeSet::new();
-    if hours.start.time() == NaiveTime::MIN {
-        // What is said of a whole day anew takes the place of what was said of it, maybe of other nodes.
-        days = resolve::days_of(&mut tx, import_id).await?;
-        forget(&mut tx, import_id).await?;
-    }
+    // What is said of an hour anew takes the place of what was said of it, maybe of other nodes. What a server has no more stays.
+    let mut days = resolve::days_of(&mut tx, import_id).await?;
+    forget(&mut tx, import_id, &hours_seen(&said)).await?;
     let mut names = Names::of_further_hours(Format::Prometheus.kind(), &server.name, Tz::UTC);
     names.write_metered(&mut tx, import_id, &said.metered, act).await?;
     days.extend(resolve::days_of(&mut tx, import_id).await?);
@@ -246,19 +243,64 @@ async fn begin_import(
     .await
 }
 
-/// Takes back what an import says so far.
-async fn forget(db: &mut PgConnection, import_id: i64) -> sqlx::Result<()> {
-    sqlx::query!("delete from meter_days where import_id = $1", import_id).execute(&mut *db).await?;
-    sqlx::query!("delete from job_descriptions where import_id = $1", import_id).execute(&mut *db).await?;
+/// The hours of the day of which it is said that something was there.
+fn hours_seen(said: &Said) -> Vec<i32> {
+    let days = || said.metered.iter().flat_map(|it| it.days.values());
+    (0..)
+        .zip(0..HOURS)
+        .filter(|(_, hour)| days().any(|day| day.present[*hour] > 0))
+        .map(|(hour, _)| hour)
+        .collect()
+}
+
+/// Takes back what an import says of these hours. Of what is kept by the day alone, the part of the other hours stays.
+async fn forget(db: &mut PgConnection, import_id: i64, hours: &[i32]) -> sqlx::Result<()> {
+    let is_all = hours.len() == HOURS;
     sqlx::query!(
-        "update usage_imports
-         set rows_read = 0, samples = 0, rejected = 0, skipped = 0, accelerator_hours = 0, first_at = null, last_at = null,
-             message = null
-         where import_id = $1",
+        "update meter_days
+         set present = outside(present, $2), measured = outside(measured, $2), busy = outside(busy, $2),
+             tensor_measured = outside(tensor_measured, $2), tensor = outside(tensor, $2),
+             memory_mib_seconds = (memory_mib_seconds * part.kept)::bigint,
+             memory_seconds = (memory_seconds * part.kept)::bigint, joules = (joules * part.kept)::bigint
+         from (
+             select import_id, day, node_id, device, slice, job_no,
+                 coalesce(
+                     (select sum(a)::numeric from unnest(outside(present, $2)) a)
+                         / nullif((select sum(a) from unnest(present) a), 0),
+                     0
+                 ) as kept
+             from meter_days
+             where import_id = $1
+         ) part
+         where meter_days.import_id = $1 and not $3
+           and (meter_days.day, meter_days.node_id, meter_days.device, meter_days.slice, meter_days.job_no)
+             = (part.day, part.node_id, part.device, part.slice, part.job_no)",
         import_id,
+        hours,
+        is_all,
     )
-    .execute(db)
+    .execute(&mut *db)
     .await?;
+    sqlx::query!(
+        "delete from meter_days where import_id = $1 and ($2 or 0 = all(present))",
+        import_id,
+        is_all,
+    )
+    .execute(&mut *db)
+    .await?;
+    if is_all {
+        sqlx::query!("delete from job_descriptions where import_id = $1", import_id)
+            .execute(&mut *db)
+            .await?;
+        sqlx::query!(
+            "update usage_imports
+             set rows_read = 0, samples = 0, rejected = 0, skipped = 0, first_at = null, last_at = null, message = null
+             where import_id = $1",
+            import_id,
+        )
+        .execute(db)
+        .await?;
+    }
     Ok(())
 }
 
@@ -268,8 +310,6 @@ async fn add_counts(
     hours: &Range<DateTime<Utc>>,
     said: &Said,
 ) -> sqlx::Result<()> {
-    let seen: i128 =
-        said.metered.iter().flat_map(|it| it.days.values()).flat_map(|day| day.present).map(i128::from).sum();
     let message = said
         .rejection
         .as_ref()
@@ -277,22 +317,20 @@ async fn add_counts(
     sqlx::query!(
         "update usage_imports
          set rows_read = rows_read + $2, samples = samples + $3, rejected = rejected + $4, skipped = skipped + $5,
-             accelerator_hours = accelerator_hours + $6, first_at = least(first_at, $7), last_at = greatest(last_at, $8),
-             message = coalesce($9, message)
+             first_at = least(first_at, $6), last_at = greatest(last_at, $7), message = coalesce($8, message)
          where import_id = $1",
         import_id,
         said.series + said.rejected + said.skipped,
         said.series,
         said.rejected,
         said.skipped,
-        hours_of(seen) as Decimal,
         hours.start,
         hours.end,
         message,
     )
-    .execute(db)
+    .execute(&mut *db)
     .await?;
-    Ok(())
+    store::count_seen_hours(db, import_id).await
 }
 
 async fn ask_for_fewer(db: &mut PgConnection, server_id: i64, hours: i32) -> sqlx::Result<()> {

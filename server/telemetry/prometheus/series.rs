@@ -18,6 +18,9 @@ use crate::telemetry::metered::{Activity, Device, Holder, Metered, ten_thousandt
 use crate::telemetry::reading::{Item, Skip};
 use crate::telemetry::walk_json::walk;
 
+/// What the pods and containers of NVIDIA's exporter are called, wherever they come from.
+const EXPORTER: &str = "dcgm-exporter";
+
 const EXPECTED: &str = "an answer of Prometheus to query_range or query, with series of the DCGM exporter";
 /// No series has more points: Prometheus answers 11,000.
 const MOST_POINTS: usize = 1_000_000;
@@ -162,7 +165,14 @@ fn metered(series: &Series<'_>, hours: Option<&Range<i64>>) -> Result<Option<Met
         },
         model: label("modelName").to_owned(),
     };
-    let pod = first(&["exported_pod", "pod"]);
+    // Without `honorLabels` a device that nobody holds has the labels of the exporter's own pod alone.
+    let is_exporter = ["pod", "container"].iter().any(|name| label(name).contains(EXPORTER));
+    let of_holder = |exported: &'static str, plain: &'static str| match label(exported) {
+        "" if is_exporter => "",
+        "" => label(plain),
+        exported => exported,
+    };
+    let pod = of_holder("exported_pod", "pod");
     let job = label("hpc_job");
     let holder = if !job.is_empty() && job != "0" {
         Some(Holder { name: job.to_owned(), is_slurm_job: true, ..Holder::default() })
@@ -170,9 +180,9 @@ fn metered(series: &Series<'_>, hours: Option<&Range<i64>>) -> Result<Option<Met
         None
     } else {
         Some(Holder {
-            namespace: first(&["exported_namespace", "namespace"]).to_owned(),
+            namespace: of_holder("exported_namespace", "namespace").to_owned(),
             name: pod.to_owned(),
-            container: first(&["exported_container", "container"]).to_owned(),
+            container: of_holder("exported_container", "container").to_owned(),
             user: String::new(),
             is_slurm_job: false,
         })
@@ -327,7 +337,11 @@ mod tests {
         let labels = r#","Hostname":"n1","gpu":"0","namespace":"llm","pod":"t-0","container":"c""#;
         assert_eq!(of(labels), Some(pod.clone()));
         // Without honorLabels Prometheus has the labels of the exporter's own pod.
-        let labels = r#","Hostname":"n1","gpu":"0","namespace":"gpu-operator","pod":"dcgm-x","container":"dcgm","exported_namespace":"llm","exported_pod":"t-0","exported_container":"c""#;
+        let exporter = r#","Hostname":"n1","gpu":"0","namespace":"gpu-operator","pod":"nvidia-dcgm-exporter-x7","container":"nvidia-dcgm-exporter""#;
+        assert_eq!(of(exporter), None, "nobody holds it, and Prometheus does not honor labels");
+        let labels = &format!(
+            r#"{exporter},"exported_namespace":"llm","exported_pod":"t-0","exported_container":"c""#
+        );
         assert_eq!(of(labels), Some(pod));
         assert_eq!(of(r#","Hostname":"n1","gpu":"0","pod":"""#), None);
         let job = of(r#","Hostname":"n1","gpu":"0","hpc_job":"4711""#).unwrap();

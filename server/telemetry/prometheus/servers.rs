@@ -197,7 +197,7 @@ pub async fn read_again(
 ) -> sqlx::Result<()> {
     let mut tx = db.begin().await?;
     sqlx::query!(
-        "update prometheus_servers set read_until = $2, retry_at = null where server_id = $1",
+        "update prometheus_servers set read_until = least(read_until, $2), retry_at = null where server_id = $1",
         server.server_id,
         from.and_time(NaiveTime::MIN).and_utc(),
     )

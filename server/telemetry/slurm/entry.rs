@@ -37,6 +37,9 @@ pub struct Entry {
     pub admin_comment: String,
 }
 
+/// No job ran for longer: what says so is no time.
+const LONGEST_SECONDS: u64 = 10 * 366 * 86_400;
+
 /// Which column is wrong, what it holds, and what it should.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
@@ -81,6 +84,10 @@ pub fn job(entry: Entry, zone: Tz) -> Result<Result<Job, Skip>, Wrong> {
         (None, Some(begins), Some(ends)) => u64::try_from((ends - begins).num_seconds()).unwrap_or(0),
         _ => return Err(Wrong::new("ElapsedRaw", "nothing", "the seconds that the job ran")),
     };
+    if job.held_seconds > LONGEST_SECONDS {
+        let found = format!("{} seconds", job.held_seconds);
+        return Err(Wrong::new("ElapsedRaw", found, "at most ten years"));
+    }
     job.key = match job.submitted_at {
         Some(at) => format!("{raw_id}@{}", at.timestamp()),
         None => raw_id,
@@ -96,7 +103,8 @@ pub fn job(entry: Entry, zone: Tz) -> Result<Result<Job, Skip>, Wrong> {
         return Err(Wrong::new("AllocTRES", found, format!("no more than {MOST_OF_A_NODE} on each node")));
     }
     job.model = gpus.model;
-    job.holdings = spread(gpus.count * 1000, &nodes);
+    job.profile = gpus.profile;
+    job.holdings = spread(gpus.thousandths, &nodes);
     let measured = job_stats::utilization(&admin_comment);
     for holding in &mut job.holdings {
         holding.utilization = measured.get(&holding.node).copied();

@@ -11,7 +11,7 @@ use chrono::{DateTime, NaiveDateTime};
 use super::entry::{self, Entry, Time, Wrong};
 use super::tres::{self, Gpus};
 use crate::billing::Refusal;
-use crate::telemetry::job::{Job, JobState};
+use crate::telemetry::job::{FULLY_USED, Job, JobState};
 use crate::telemetry::lines::Lines;
 use crate::telemetry::reading::{Item, Skip, Zones, shown};
 
@@ -208,8 +208,12 @@ impl Rows<'_> {
         let Some(Pending { mut job, busy, measured, .. }) = self.pending.take() else { return };
         let hundredths = (busy * 100).checked_div(measured).and_then(|it| u32::try_from(it).ok());
         if let Some(utilization) = hundredths {
+            // What no step measured of its time is not known.
+            let whole = u128::from(job.accelerators()) * u128::from(job.held_seconds) / 1000;
+            let part = (measured * u128::from(FULLY_USED)).checked_div(whole).unwrap_or(0);
+            let part = u32::try_from(part).unwrap_or(FULLY_USED).min(FULLY_USED);
             for holding in job.holdings.iter_mut().filter(|it| it.utilization.is_none()) {
-                holding.utilization = Some(utilization);
+                (holding.utilization, holding.measured) = (Some(utilization), part);
             }
         }
         (self.each)(Item::Job(job));
@@ -306,7 +310,9 @@ impl Row<'_> {
             (None, Some(_)) if !self.cell("alloctres").is_empty() => None,
             (None, Some(each)) => {
                 let nodes: u64 = self.cell("nnodes").parse().unwrap_or(1);
-                Some(Gpus { count: each.count.saturating_mul(nodes).min(tres::MOST), model: each.model })
+                let count = each.count.saturating_mul(nodes).min(tres::MOST);
+                let thousandths = each.thousandths.saturating_mul(nodes).min(tres::MOST * 1000);
+                Some(Gpus { count, thousandths, ..each })
             }
             (None, None) => None,
         })
@@ -356,4 +362,37 @@ fn duration(text: &str) -> Option<u64> {
         seconds = seconds.checked_mul(60)?.checked_add(part.parse().ok()?)?;
     }
     days.checked_mul(86_400)?.checked_add(seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn what_no_step_measured_of_a_job_is_not_known() {
+        let text = "JobID|JobIDRaw|State|Submit|Start|End|ElapsedRaw|AllocTRES|TRESUsageInAve|NodeList\n\
+            7|7|COMPLETED|2026-10-05T09:00:00|2026-10-05T10:00:00|2026-10-05T20:00:00|36000|gres/gpu=2||n1\n\
+            7.batch|7.batch|COMPLETED|2026-10-05T09:00:00|2026-10-05T10:00:00|2026-10-05T20:00:00|36000|gres/gpu=2|gres/gpuutil=0|n1\n\
+            7.0|7.0|COMPLETED|2026-10-05T09:00:00|2026-10-05T10:00:00|2026-10-05T11:00:00|3600|gres/gpu=2|gres/gpuutil=90|n1\n\
+            8|8|COMPLETED|2026-10-05T09:00:00|2026-10-05T10:00:00|2026-10-05T20:00:00|36000|gres/gpu=2||n1\n\
+            9|9|COMPLETED|2026-10-05T09:00:00|2026-10-05T10:00:00|2026-10-05T20:00:00|4294967294|gres/gpu=2||n1\n";
+        let zones = Zones { by_cluster: BTreeMap::new(), other: chrono_tz::Tz::UTC };
+        let mut items = Vec::new();
+        read(text.as_bytes(), &zones, &mut |item| items.push(item)).unwrap();
+        let measured: Vec<_> = items
+            .iter()
+            .filter_map(|item| match item {
+                Item::Job(job) => {
+                    Some((job.id.as_str(), job.holdings[0].utilization, job.holdings[0].measured))
+                }
+                _ => None,
+            })
+            .collect();
+        // One of ten hours, of which nine tenths: 0 may mean that it is not known.
+        assert_eq!(measured, [("7", Some(9000), 1000), ("8", None, FULLY_USED)]);
+        let Some(Item::Rejected(rejection)) = items.last() else { panic!("{items:?}") };
+        assert_eq!((rejection.row, rejection.column.as_str()), (5, "ElapsedRaw"));
+    }
 }

@@ -1,12 +1,20 @@
 //! Trackable resources as `sacct` writes them: `billing=200,cpu=32,gres/gpu:h100=8,gres/gpu=8,mem=400G,node=1`
 //! (<https://slurm.schedmd.com/tres.html>).
 
+use crate::accelerator::find_model;
+use crate::economics::slices::dominant_share;
+
 /// Accelerators of a list of resources.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gpus {
+    /// Whole ones, and slices.
     pub count: u64,
+    /// What they amount to, in thousandths of an accelerator.
+    pub thousandths: u64,
     /// The model, where the list names exactly one; several are joined by `+`.
     pub model: String,
+    /// MIG profile of slices: `3g.40gb`; several are joined by `+`.
+    pub profile: String,
 }
 
 /// Nobody holds more in one job; what says so is damaged.
@@ -40,12 +48,36 @@ pub fn gpus(tres: &str) -> Result<Option<Gpus>, String> {
     Ok(Some(of(untyped, &typed)))
 }
 
-/// The count of all, and of each model.
+/// The count of all, and of each type: a model, or a slice of one, as `a100_3g.20gb`.
 pub fn of(untyped: Option<u64>, typed: &[(String, u64)]) -> Gpus {
-    let sum = typed.iter().map(|(_, count)| count).sum();
-    let models: Vec<&str> =
-        typed.iter().filter(|(_, count)| *count > 0).map(|(model, _)| model.as_str()).collect();
-    Gpus { count: untyped.unwrap_or(sum), model: models.join("+") }
+    let (mut models, mut profiles) = (Vec::new(), Vec::new());
+    let (mut count, mut thousandths) = (0, 0);
+    for (name, of_type) in typed.iter().filter(|(_, of_type)| *of_type > 0) {
+        let (model, profile) = slice(name);
+        let share = dominant_share(find_model(model).map(|it| it.id), profile);
+        let of_one = share.map_or(1000, |(part, whole)| 1000 * u64::from(part) / u64::from(whole.max(1)));
+        count += of_type;
+        thousandths += of_type * of_one;
+        for (names, name) in [(&mut models, model), (&mut profiles, profile)] {
+            if !name.is_empty() && !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    let all = untyped.unwrap_or(count);
+    // What no type says is whole accelerators.
+    let thousandths =
+        if typed.is_empty() || all < count { all * 1000 } else { thousandths + (all - count) * 1000 };
+    Gpus { count: all, thousandths, model: models.join("+"), profile: profiles.join("+") }
+}
+
+/// The model and the profile of a type that is a slice; of any other, itself.
+fn slice(name: &str) -> (&str, &str) {
+    let (model, profile) = name.rsplit_once('_').unwrap_or(("", name));
+    let is_profile = profile.split_once("g.").is_some_and(|(compute, memory)| {
+        compute.parse::<u8>().is_ok() && memory.split('+').next().is_some_and(|it| it.ends_with("gb"))
+    });
+    if is_profile { (model, profile) } else { (name, "") }
 }
 
 /// The accelerators of `AllocGRES`, which older versions write, per node: `gpu:2`, `hbm:0,gpu:P100:2(IDX:0,3)`.
@@ -53,7 +85,8 @@ pub fn of(untyped: Option<u64>, typed: &[(String, u64)]) -> Gpus {
 /// # Errors
 /// An entry that is no number.
 pub fn gpus_per_node(gres: &str) -> Result<Option<Gpus>, String> {
-    let mut found = None;
+    let mut typed: Vec<(String, u64)> = Vec::new();
+    let mut is_stated = false;
     for entry in outside_brackets(gres) {
         let entry = entry.split('(').next().unwrap_or_default().trim();
         let mut parts = entry.split(':');
@@ -67,13 +100,10 @@ pub fn gpus_per_node(gres: &str) -> Result<Option<Gpus>, String> {
             [model, count, ..] => (*model, *count),
         };
         let count: u64 = count.parse().ok().filter(|count| *count <= MOST).ok_or_else(|| entry.to_owned())?;
-        let before = found.get_or_insert_with(Gpus::default);
-        before.count += count;
-        if count > 0 && before.model.is_empty() {
-            model.clone_into(&mut before.model);
-        }
+        is_stated = true;
+        typed.push((model.to_owned(), count));
     }
-    Ok(found)
+    Ok(is_stated.then(|| of(None, &typed)))
 }
 
 /// `a(b,c),d` is two entries.
@@ -105,6 +135,22 @@ pub fn utilization(tres: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_slice_is_its_share_of_an_accelerator() {
+        for (tres, expected) in [
+            ("gres/gpu:a100_3g.20gb=1,gres/gpu=1", (1, 500, "a100", "3g.20gb")),
+            ("gres/gpu:nvidia_a100_1g.5gb=2,gres/gpu=3", (3, 1284, "nvidia_a100", "1g.5gb")),
+            ("gres/gpu:1g.10gb=7", (7, 994, "", "1g.10gb")),
+            ("gres/gpu:h100=2,gres/gpu:h100_3g.40gb=2", (4, 3000, "h100", "3g.40gb")),
+            ("gres/gpu:rtx_4090=2", (2, 2000, "rtx_4090", "")),
+            ("gres/gpu=8", (8, 8000, "", "")),
+        ] {
+            let found = gpus(tres).unwrap().unwrap();
+            let found = (found.count, found.thousandths, found.model.as_str(), found.profile.as_str());
+            assert_eq!(found, expected, "{tres}");
+        }
+    }
 
     #[test]
     fn typed_and_untyped_entries_count_once() {

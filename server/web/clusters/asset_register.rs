@@ -297,7 +297,12 @@ pub async fn new(path: paths::AssetRegisterNew, reading: Reading<Pairs>) -> Resu
         asked.and_then(|asked| asset_register.cluster(asked)).filter(|_| kind == Kind::Utilization)
     {
         let shares = asset_register.shares(cluster, BillingMonth::of(now.date_naive()));
-        for (name, share) in [("downtime", shares.downtime), ("utilization", shares.utilization)] {
+        let entered = [
+            ("downtime", Some(shares.downtime)),
+            ("utilization", Some(shares.utilization)),
+            ("repeated", shares.repeated),
+        ];
+        for (name, share) in entered.into_iter().filter_map(|(name, share)| Some((name, share?))) {
             texts.insert(name.to_owned(), share.times(100).normalize().to_string());
         }
     }

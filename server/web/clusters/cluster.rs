@@ -11,7 +11,7 @@ use super::super::format::Format;
 use super::super::layout::Layout;
 use super::super::question::Asked;
 use super::super::rate_cards::internal_price;
-use super::super::{filters, paths, respond};
+use super::super::{filters, jobs as of_jobs, paths, respond};
 use super::{chart, to, words};
 use crate::billing::usage_tags;
 use crate::changes::{Document as _, Entry as _};
@@ -20,7 +20,7 @@ use crate::jobs::{self, Submitted};
 use crate::money::{Currency, Decimal, Money};
 use crate::onprem::{self, AssetRegister, ClusterMonth, Component, Entry, Kind, Meter, State as Stands};
 use crate::period::{BillingMonth, Period};
-use crate::report::{self, ClusterReport, Grouping, HourChain, InCurrency};
+use crate::report::{self, ClusterReport, EnteredHours, Grouping, InCurrency};
 
 #[derive(Template)]
 #[template(path = "clusters/cluster.html")]
@@ -53,12 +53,21 @@ impl Page {
     }
 
     /// The same hours in spend.
-    fn use_of_hours(&self, hours: &HourChain) -> String {
+    fn use_of_hours(&self, hours: &EnteredHours) -> String {
         let asked = Asked::default()
             .only(&Grouping::Provider, Some(onprem::PROVIDER))
             .only(&Grouping::Account, Some(&self.it.cluster.handle))
             .by(Grouping::Tag(usage_tags::USE.to_owned()));
         asked.link(paths::Spend { period: hours.period })
+    }
+
+    /// From paid to productive hours, by team.
+    fn hours_by_team(&self, hours: &EnteredHours) -> String {
+        let asked = Asked::default()
+            .only(&Grouping::Provider, Some(onprem::PROVIDER))
+            .only(&Grouping::Account, Some(&self.it.cluster.handle))
+            .by(Grouping::Team);
+        of_jobs::hours::address(&asked, hours.period)
     }
 
     fn components(&self) -> Vec<Component> {
@@ -138,7 +147,8 @@ pub async fn show(path: paths::Cluster, format: Format, reading: Reading) -> Res
     let today = now.date_naive();
     let (revision, asset_register) = onprem::AssetRegister::current(&mut db).await?;
     let months = app.months.of(&mut db, (revision, &asset_register), &handle, today).await?;
-    let it = app.answers.cluster(&mut db, (revision, &asset_register), &handle, &months, today).await?;
+    let it =
+        Box::pin(app.answers.cluster(&mut db, (revision, &asset_register), &handle, &months, today)).await?;
     let it = it.ok_or(Error::NotFound)?;
     match format {
         Format::Json => respond::json(&it),
@@ -218,9 +228,11 @@ pub(super) fn in_short(entry: &Entry) -> String {
         ),
         Entry::Event(it) => entry.title().replacen(&it.asset, &format!("{} {}", it.asset, units(it)), 1),
         Entry::Utilization(it) => format!(
-            "{}% of available hours productive, {}% downtime, from {}",
+            "{}% of available hours productive, {}% downtime{}, from {}",
             it.utilization.times(100).normalize(),
             it.downtime.times(100).normalize(),
+            it.repeated
+                .map_or_else(String::new, |it| format!(", {}% repeated work", it.times(100).normalize())),
             it.first
         ),
         Entry::Pue(it) => format!("{} from {}", it.value, it.first),

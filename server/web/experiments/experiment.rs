@@ -146,7 +146,7 @@ pub(super) async fn find(
         return Ok(None);
     };
     let question = asked.question(period.unwrap_or(all), viewer.clone());
-    Ok(Some(report::experiment_report(db, answers, &experiment, &question).await?))
+    Ok(Some(Box::pin(report::experiment_report(db, answers, &experiment, &question)).await?))
 }
 
 impl Page {

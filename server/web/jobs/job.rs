@@ -1,6 +1,9 @@
 //! `/jobs/job/4711`: a job, day by day.
 
+use std::collections::BTreeMap;
+
 use askama::Template;
+use chrono::{Datelike as _, Timelike as _};
 
 use super::super::csv::{self, RowInCurrency};
 use super::super::error::{Error, Result};
@@ -50,8 +53,14 @@ pub async fn show(path: paths::Job, format: Format, reading: Reading<Pairs>) -> 
 fn chart(it: &GpuJobReport) -> Stack {
     let (step, label, name) =
         if it.is_long() { ("day", "%-d", "%b %-d, %Y") } else { ("hour", "%H", "%b %-d, %Y, %H:00 UTC") };
+    let spans_days = !it.is_long() && it.days.iter().any(|line| line.day != it.days[0].day);
     let bucket = |stretch: &GpuJobStretch| Bucket {
-        label: stretch.from.format(label).to_string(),
+        // Midnight is named by its day, so that hours of several days are told apart.
+        label: if (spans_days && stretch.from.hour() == 0) || (it.is_long() && stretch.from.day() == 1) {
+            stretch.from.format("%b %-d").to_string()
+        } else {
+            stretch.from.format(label).to_string()
+        },
         name: stretch.from.format(name).to_string(),
         is_apart: false,
         names_year: false,
@@ -114,9 +123,38 @@ impl Page {
             ("MIG slice", job.profile.clone()),
             ("Submitted", moment(job.submitted_at)),
             ("Started", moment(job.started_at)),
+            ("Waited", self.waited().unwrap_or_default()),
             ("Ended", moment(job.ended_at)),
         ];
         facts.into_iter().filter(|(_, text)| !text.is_empty()).collect()
+    }
+
+    /// How long it was in the queue.
+    fn waited(&self) -> Option<String> {
+        let waited = self.it.job.started_at? - self.it.job.submitted_at?;
+        let minutes = waited.num_minutes();
+        match (minutes / 60, minutes % 60) {
+            (..0, _) | (_, ..0) => None,
+            (0, minutes) => Some(format!("{minutes} min")),
+            (hours, minutes) => Some(format!("{hours} h {minutes} min")),
+        }
+    }
+
+    /// Its months, where it ran in several: what of it each has.
+    fn months(&self) -> Vec<(String, String, Decimal, Decimal)> {
+        let mut months: BTreeMap<BillingMonth, (Decimal, Decimal)> = BTreeMap::new();
+        for line in &self.it.days {
+            let of_month = months.entry(BillingMonth::of(line.day)).or_default();
+            of_month.0 += line.accelerator_hours;
+            of_month.1 += line.cost.unwrap_or_default();
+        }
+        if months.len() < 2 {
+            return Vec::new();
+        }
+        let line = |(month, (hours, cost)): (BillingMonth, (Decimal, Decimal))| {
+            (month.name(), self.asked.link(paths::Jobs { period: month.into() }), hours, cost)
+        };
+        months.into_iter().map(line).collect()
     }
 
     /// What meters saw beside how busy it was: label and text.

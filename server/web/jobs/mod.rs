@@ -1,8 +1,13 @@
 //! `/jobs/2026-10`: what ran on accelerators, who ran it, and what of their machines' charges it is.
 
+pub mod hours;
 pub mod job;
 
+use std::collections::BTreeMap;
+
 use askama::Template;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Serialize;
 
 use super::csv::{self, RowInCurrency};
 use super::error::{Error, Result};
@@ -13,14 +18,17 @@ use super::question::Asked;
 use super::route_builder::Access;
 use super::table::page_of;
 use super::{choices, default_month, filters, paths, respond};
+use crate::billing::usage_tags;
 use crate::enum_words::{words, written_as_str};
 use crate::money::{Currency, Decimal};
 use crate::period::Period;
-use crate::report::{GpuJob, GpuJobs};
+use crate::report::{CostMetric, GpuJob, GpuJobs, Grouping, OtherJobs};
 use crate::telemetry::GpuUse;
 
 /// Jobs on a page.
 const PAGE: usize = 100;
+/// Jobs of a period that are listed.
+const LISTED: usize = 20_000;
 /// What the address takes beside what is its own.
 const TAKES: &str = "cost currency in sequence find page";
 
@@ -110,16 +118,27 @@ impl JobsQuery {
 }
 
 /// Jobs that have the same in what they are added up by.
+#[derive(Debug, Default, Serialize)]
 struct Group {
     key: String,
     label: String,
-    href: String,
     jobs: usize,
-    hours: Decimal,
-    measured: Decimal,
-    used: Decimal,
+    accelerator_hours: Decimal,
+    measured_hours: Decimal,
+    used_hours: Decimal,
+    /// Null where nobody measured any of them.
+    utilization: Option<Decimal>,
     cost: Decimal,
     idle_cost: Decimal,
+}
+
+/// An answer of jobs that are added up.
+#[derive(Serialize)]
+struct AddedUp<'a> {
+    #[serde(flatten)]
+    it: &'a GpuJobs,
+    by: &'static str,
+    groups: Vec<Group>,
 }
 
 #[derive(Template)]
@@ -155,17 +174,27 @@ pub async fn show(path: paths::Jobs, format: Format, reading: Reading<Pairs>) ->
     let query = JobsQuery::take(&mut pairs)?;
     let asked = Asked::read_only(pairs, TAKES)?;
     let question = asked.question(period, person.viewer());
-    let mut it = app.answers.gpu_jobs(&mut db, &question).await?;
+    // Of a year of a large fleet nobody looks through all; who searches, adds up or downloads has all.
+    let is_plain = query.by == By::Job && query.only.is_empty() && asked.find.is_none();
+    let most = if is_plain && format == Format::Html { LISTED } else { usize::MAX };
+    let mut it = Box::pin(app.answers.costliest_gpu_jobs(&mut db, &question, most)).await?;
     let there = ways_there(&it.jobs);
     let shown = shown(std::mem::take(&mut it.jobs), &query, asked.find.as_deref());
     match format {
+        Format::Json if query.by != By::Job => {
+            respond::json(&AddedUp { it: &it, by: query.by.as_str(), groups: groups(&shown, &query) })
+        }
         Format::Json => {
             it.jobs = shown;
             respond::json(&it)
         }
         Format::Csv => {
             let currency = it.data_status.currency.as_ref();
-            csv::answer(&format!("jobs-{period}"), &RowInCurrency::all(&shown, currency))
+            if query.by == By::Job {
+                return csv::answer(&format!("jobs-{period}"), &RowInCurrency::all(&shown, currency));
+            }
+            let groups = groups(&shown, &query);
+            csv::answer(&format!("jobs-by-{}-{period}", query.by), &RowInCurrency::all(&groups, currency))
         }
         Format::Html => respond::html(Page { layout, period, asked, query, it, there, shown }),
     }
@@ -198,12 +227,21 @@ fn ways_there(jobs: &[GpuJob]) -> Vec<By> {
 fn shown(mut shown: Vec<GpuJob>, query: &JobsQuery, find: Option<&str>) -> Vec<GpuJob> {
     let find = find.map(str::to_lowercase);
     let is_found = |job: &GpuJob| {
-        let texts = [&job.job.job_id, &job.job.name, &job.job.user_name, &job.job.account];
-        find.as_ref().is_none_or(|find| texts.iter().any(|text| text.to_lowercase().contains(find)))
+        let texts =
+            [&job.job.job_id, &job.job.name, &job.job.user_name, &job.job.account, &job.job.namespace];
+        let mut texts = texts.into_iter().chain(&job.nodes);
+        find.as_ref().is_none_or(|find| texts.any(|text| text.to_lowercase().contains(find)))
     };
     let is_asked =
         |job: &GpuJob| query.only.iter().all(|(by, value)| values(job, *by).contains(&value.as_str()));
     shown.retain(|it| is_found(it) && is_asked(it));
+    for (_, node) in query.only.iter().filter(|(by, _)| *by == By::Node) {
+        for job in &mut shown {
+            job.keep_node(node);
+        }
+    }
+    // What is left of them may cost less than that of others.
+    shown.sort_by(|a, b| b.cost.cmp(&a.cost).then(b.accelerator_hours.cmp(&a.accelerator_hours)));
     // Stable: what is equal stays by cost.
     match query.sort {
         SortBy::Cost => {}
@@ -235,6 +273,35 @@ impl Page {
 
     fn during(&self, period: Period) -> String {
         address(&Asked { page: 1, ..self.asked.clone() }, &self.query, period)
+    }
+
+    fn named(&self, period: Period) -> (String, String) {
+        (period.name(), self.during(period))
+    }
+
+    fn periods(&self) -> Vec<choices::Choice> {
+        choices::periods(self.period, |period| self.during(period))
+    }
+
+    /// What GPUs cost that did not work, held or not.
+    fn idle(&self) -> Decimal {
+        let cost = &self.it.cost;
+        cost.idle + cost.unheld + cost.stranded
+    }
+
+    /// The charges of a line, where it is a use.
+    fn in_spend(&self, label: &&str) -> Option<String> {
+        GpuUse::ALL.iter().find(|it| it.as_str() == *label)?;
+        let by_use = Grouping::Tag(usage_tags::USE.to_owned());
+        let asked = Asked { page: 1, find: None, ..self.asked.clone() };
+        Some(
+            asked.only(&by_use, Some(label)).by(Grouping::Account).link(paths::Spend { period: self.period }),
+        )
+    }
+
+    fn gpu_hours(&self) -> String {
+        let asked = Asked { page: 1, find: None, ..self.asked.clone() };
+        hours::address(&asked.by(Grouping::Provider), self.period)
     }
 
     fn file(&self, file: File) -> String {
@@ -298,6 +365,17 @@ impl Page {
         (label.into(), self.at(&query), sorted)
     }
 
+    /// Heads of what groups of jobs sum to.
+    fn heads_of_groups(&self) -> Vec<(String, String, &'static str)> {
+        let unit = self.unit();
+        vec![
+            self.head("GPU-hours", "hours"),
+            self.head("Used", "used"),
+            self.head(format!("Cost {unit}"), "cost"),
+            self.head(format!("Idle {unit}"), "idle"),
+        ]
+    }
+
     fn rows(&self) -> &[GpuJob] {
         page_of(&self.shown, self.asked.page, PAGE)
     }
@@ -307,66 +385,48 @@ impl Page {
     }
 
     fn groups(&self) -> Vec<Group> {
-        let mut groups: std::collections::BTreeMap<&str, Group> = std::collections::BTreeMap::new();
-        for job in &self.shown {
-            let of_job = values(job, self.query.by);
-            // A job of several nodes stands at the first alone, so that the groups sum to the total.
-            let Some(key) = of_job.first().copied() else { continue };
-            let group = groups.entry(key).or_insert_with(|| {
-                let mut query = JobsQuery { by: By::Job, ..self.query.clone() };
-                query.only.push((self.query.by, key.to_owned()));
-                let label = match (key, self.query.by) {
-                    ("", By::Slice) => "Whole GPUs".to_owned(),
-                    ("", by) => format!("No {}", by.label().to_lowercase()),
-                    (_, By::State) => job.state().label().to_owned(),
-                    (key, _) => key.to_owned(),
-                };
-                Group {
-                    key: key.to_owned(),
-                    label,
-                    href: self.at(&query),
-                    jobs: 0,
-                    hours: Decimal::ZERO,
-                    measured: Decimal::ZERO,
-                    used: Decimal::ZERO,
-                    cost: Decimal::ZERO,
-                    idle_cost: Decimal::ZERO,
-                }
-            });
-            group.jobs += 1;
-            group.hours += job.accelerator_hours;
-            group.measured += job.measured_hours;
-            group.used += job.used_hours;
-            group.cost += job.cost;
-            group.idle_cost += job.idle_cost;
-        }
-        let mut groups: Vec<Group> = groups.into_values().collect();
-        groups.sort_by(|a, b| b.cost.cmp(&a.cost).then(b.hours.cmp(&a.hours)).then(a.key.cmp(&b.key)));
-        groups
+        groups(&self.shown, &self.query)
+    }
+
+    /// The jobs of a group.
+    fn inside(&self, group: &Group) -> String {
+        let mut query = JobsQuery { by: By::Job, ..self.query.clone() };
+        query.only.push((self.query.by, group.key.clone()));
+        self.at(&query)
     }
 
     fn sum(&self, of: fn(&GpuJob) -> Decimal) -> Decimal {
         self.shown.iter().map(of).sum()
     }
 
+    /// What is not listed.
+    fn of_others(&self, of: fn(&OtherJobs) -> Decimal) -> Decimal {
+        self.it.others.as_ref().map_or(Decimal::ZERO, of)
+    }
+
+    fn total_jobs(&self) -> usize {
+        self.shown.len() + self.it.others.as_ref().map_or(0, |it| it.jobs)
+    }
+
     fn total_hours(&self) -> Decimal {
-        self.sum(|it| it.accelerator_hours)
+        self.sum(|it| it.accelerator_hours) + self.of_others(|it| it.accelerator_hours)
     }
 
     fn total_cost(&self) -> Decimal {
-        self.sum(|it| it.cost)
+        self.sum(|it| it.cost) + self.of_others(|it| it.cost)
     }
 
     fn total_idle(&self) -> Decimal {
-        self.sum(|it| it.idle_cost)
+        self.sum(|it| it.idle_cost) + self.of_others(|it| it.idle_cost)
     }
 
     fn total_used(&self) -> Option<Decimal> {
-        self.sum(|it| it.used_hours).divide(self.sum(|it| it.measured_hours), 4)
+        let used = self.sum(|it| it.used_hours) + self.of_others(|it| it.used_hours);
+        used.divide(self.sum(|it| it.measured_hours) + self.of_others(|it| it.measured_hours), 4)
     }
 
     fn without_cost(&self) -> Decimal {
-        self.sum(|it| it.hours_without_cost)
+        self.sum(|it| it.hours_without_cost) + self.of_others(|it| it.hours_without_cost)
     }
 
     /// The lines that every hour and every amount stands in: label, hours, cost, what it means.
@@ -379,7 +439,7 @@ impl Page {
             "Of GPUs that are cut into slices, what no slice has.",
         );
         let mut lines = vec![
-            ("Used", Some(hours.used), cost.used, "Held by a job, and at work."),
+            (GpuUse::Used.as_str(), Some(hours.used), cost.used, "Held by a job, and at work."),
             ("Held but idle", Some(hours.idle), cost.idle, "Held by a job, and measured not to work."),
             (
                 "Held, not measured",
@@ -409,10 +469,70 @@ impl Page {
     }
 }
 
-impl Group {
-    fn utilization(&self) -> Option<Decimal> {
-        self.used.divide(self.measured, 4)
+/// Jobs by something, in the order that is asked for. A job of several nodes is on each with what it held there.
+fn groups(jobs: &[GpuJob], query: &JobsQuery) -> Vec<Group> {
+    let by = query.by;
+    let mut groups: BTreeMap<&str, Group> = BTreeMap::new();
+    for job in jobs {
+        if by == By::Node {
+            for part in &job.on_nodes {
+                let group = groups.entry(&part.node).or_insert_with(|| Group::new(&part.node, by, job));
+                group.jobs += 1;
+                group.accelerator_hours += part.accelerator_hours;
+                group.measured_hours += part.measured_hours;
+                group.used_hours += part.used_hours;
+                group.cost += part.cost;
+                group.idle_cost += part.idle_cost;
+            }
+            continue;
+        }
+        let Some(key) = values(job, by).first().copied() else { continue };
+        let group = groups.entry(key).or_insert_with(|| Group::new(key, by, job));
+        group.jobs += 1;
+        group.accelerator_hours += job.accelerator_hours;
+        group.measured_hours += job.measured_hours;
+        group.used_hours += job.used_hours;
+        group.cost += job.cost;
+        group.idle_cost += job.idle_cost;
     }
+    let mut groups: Vec<Group> = groups.into_values().collect();
+    for group in &mut groups {
+        group.utilization = group.used_hours.divide(group.measured_hours, 4);
+    }
+    groups.sort_by(|a, b| {
+        b.cost.cmp(&a.cost).then(b.accelerator_hours.cmp(&a.accelerator_hours)).then(a.key.cmp(&b.key))
+    });
+    // Stable: what is equal stays by cost.
+    match query.sort {
+        SortBy::Cost | SortBy::Started => {}
+        SortBy::Idle => groups.sort_by_key(|it| std::cmp::Reverse(it.idle_cost)),
+        SortBy::Hours => groups.sort_by_key(|it| std::cmp::Reverse(it.accelerator_hours)),
+        SortBy::Used => groups.sort_by_key(|it| std::cmp::Reverse(it.utilization)),
+        SortBy::Name => groups.sort_by(|a, b| a.label.cmp(&b.label)),
+    }
+    if query.is_reversed {
+        groups.reverse();
+    }
+    groups
+}
+
+impl Group {
+    fn new(key: &str, by: By, job: &GpuJob) -> Self {
+        let label = match (key, by) {
+            ("", By::Slice) => "Whole GPUs".to_owned(),
+            ("", by) => format!("No {}", by.label().to_lowercase()),
+            (_, By::State) => job.state().label().to_owned(),
+            (key, _) => key.to_owned(),
+        };
+        Self { key: key.to_owned(), label, ..Self::default() }
+    }
+}
+
+/// A list of jobs, narrowed to one by the name that its charges have: `east/4711`.
+pub fn found(all: &str, job: &str) -> String {
+    let id = job.rsplit('/').next().unwrap_or(job);
+    let sign = if all.contains('?') { '&' } else { '?' };
+    format!("{all}{sign}find={}", utf8_percent_encode(id, NON_ALPHANUMERIC))
 }
 
 /// The jobs of a period that have something in a dimension.
@@ -434,6 +554,20 @@ fn job_address(job: i64, asked: &Asked) -> String {
     let pairs = asked.pairs_of(job::TAKES);
     let path = paths::Job { job };
     if pairs.is_empty() { path.to_string() } else { paths::with_query(path, &pairs) }
+}
+
+csv::record! {
+    |it: RowInCurrency<'_, Group>|
+    "key" => &it.row.key,
+    "label" => &it.row.label,
+    "jobs" => Decimal::from(it.row.jobs as i64),
+    "accelerator_hours" => it.row.accelerator_hours,
+    "measured_hours" => it.row.measured_hours,
+    "used_hours" => it.row.used_hours,
+    "utilization" => it.row.utilization,
+    "currency" => it.currency,
+    "cost" => it.row.cost,
+    "idle_cost" => it.row.idle_cost,
 }
 
 csv::record! {

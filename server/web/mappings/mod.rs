@@ -3,6 +3,7 @@
 mod filled;
 pub(super) mod mapping;
 pub(super) mod new;
+pub(super) mod usage;
 
 use askama::Template;
 use serde::Deserialize;
@@ -16,6 +17,7 @@ use super::layout::Layout;
 use super::{csv, filters, paths, respond};
 use crate::billing::mapping::{Field, Mapping, Shipped, is_built_in, shipped};
 use crate::ledger::{self, SavedMapping};
+use crate::telemetry::{self, UsageMapping};
 use crate::web::imports::receive;
 
 #[derive(Template)]
@@ -23,6 +25,8 @@ use crate::web::imports::receive;
 struct Page {
     layout: Layout,
     mappings: Vec<SavedMapping>,
+    /// Columns of files that say who used GPUs.
+    of_usage: Vec<UsageMapping>,
     fields: Fields,
 }
 
@@ -36,7 +40,10 @@ impl Page {
 pub async fn index(_: paths::Mappings, format: Format, layout: Layout, mut db: Db) -> Result {
     let mappings = ledger::mappings(&mut db).await?;
     match format {
-        Format::Html => respond::html(Page { layout, mappings, fields: Fields::default() }),
+        Format::Html => {
+            let of_usage = telemetry::usage_mappings(&mut db).await?;
+            respond::html(Page { layout, mappings, of_usage, fields: Fields::default() })
+        }
         Format::Json => {
             respond::json(&json!({ "mappings": mappings.iter().map(in_json).collect::<Vec<_>>() }))
         }
@@ -53,8 +60,10 @@ pub async fn send(_: paths::MappingFiles, sending: Sending, upload: Upload) -> R
     }
     let mut fields = Fields::default();
     fields.refuse("files", "Choose a file.");
-    let mappings = ledger::mappings(&mut *app.db.acquire().await?).await?;
-    respond::refused(Page { layout, mappings, fields })
+    let mut db = app.db.acquire().await?;
+    let mappings = ledger::mappings(&mut db).await?;
+    let of_usage = telemetry::usage_mappings(&mut db).await?;
+    respond::refused(Page { layout, mappings, of_usage, fields })
 }
 
 /// The text of a mapping.
@@ -69,7 +78,8 @@ pub async fn save_text(_: paths::MappingText, writing: Writing, Form(form): Form
     let mut fields = Fields::new([("text", &form.text)]);
     let Some(mapping) = fields.check("text", own(&form.text)) else {
         let mappings = ledger::mappings(&mut db).await?;
-        return respond::refused(Page { layout, mappings, fields });
+        let of_usage = telemetry::usage_mappings(&mut db).await?;
+        return respond::refused(Page { layout, mappings, of_usage, fields });
     };
     let said = match ledger::save_mapping(&mut db, &mapping, by.at(now)).await? {
         Some(version) => format!("Saved: mapping {}, version {version}.", mapping.name),

@@ -116,7 +116,7 @@ pub async fn save(path: paths::NewMapping, sending: Sending, Form(pairs): Form<P
     Ok(respond::flash(paths::Batch { batch }, &said))
 }
 
-fn waiting(app: &App, id: Uuid) -> Result<jobs::Sample> {
+pub(super) fn waiting(app: &App, id: Uuid) -> Result<jobs::Sample> {
     app.samples.find(id)?.ok_or_else(|| {
         Error::NoSuchPage(
             "This file is not here any more: it was imported, or waited for a day. Choose it again."

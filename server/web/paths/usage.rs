@@ -8,6 +8,9 @@ paths! {
     "/jobs/{period}" => Jobs { period: Period };
     #[derive(Copy)]
     "/jobs/job/{job}" => Job { job: i64 };
+    "/jobs/hours" => AnyGpuHours;
+    #[derive(Copy)]
+    "/jobs/hours/{period}" => GpuHours { period: Period };
     "/usage" => Usage;
     #[derive(Copy)]
     "/usage/imports/{import}" => UsageImport { import: i64 };
@@ -22,6 +25,8 @@ paths! {
     #[derive(Copy)]
     "/usage/prometheus/{server}/read-again" => PrometheusReadAgain { server: i64 };
     "/usage/prometheus/{server}/remove" => PrometheusRemove { server: i64 };
+    /// Where the clocks of a source stand.
+    "/usage/sources/{source}/clock" => UsageClock { source: i64 };
     /// Which machine a node is.
     "/usage/nodes/{node}" => UsageNode { node: i64 };
 }

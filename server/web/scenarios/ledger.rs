@@ -15,11 +15,13 @@ use super::prices::Prices;
 use crate::accelerator::{self, Model, find_instance, find_model};
 use crate::accounts::{Person, Viewer};
 use crate::allocation;
+use crate::billing::usage_tags;
 use crate::compute::compute;
 use crate::economics::check;
 use crate::economics::comparison::Scenario;
 use crate::economics::measured::{Described, HowPaid, Machines, Measured, Used, Way};
 use crate::economics::owning::{Draw, Fabric, Owning, Tenure};
+use crate::enum_words::{words, written_as_str};
 use crate::exchange;
 use crate::ledger;
 use crate::money::arithmetic::product;
@@ -28,6 +30,7 @@ use crate::onprem::{self, AssetRegister, systems};
 use crate::period::{BillingMonth, Period};
 use crate::price_catalogue::Catalogue;
 use crate::report::{self, Answers, Grouping, Hourly, Instance, Question, Unconverted};
+use crate::telemetry::GpuUse;
 use crate::web::error::{Error, Result};
 use crate::web::question::Asked;
 
@@ -470,10 +473,47 @@ impl Around<'_> {
 
 /// The address that asks for a team, or for everything: where the form of the list of scenarios leads.
 pub(super) fn of_form(pairs: &[(String, String)]) -> Option<Vec<(String, String)>> {
-    let (whose, rest): (Vec<_>, Vec<_>) = pairs.iter().cloned().partition(|(name, _)| name == "whose");
-    let (_, team) = whose.into_iter().next()?;
-    let team = (!team.is_empty()).then(|| ("team".to_owned(), allocation::handle_of(&team)));
-    Some(rest.into_iter().chain(team).collect())
+    let (own, mut asked): (Vec<_>, Vec<_>) =
+        pairs.iter().cloned().partition(|(name, _)| ["whose", "hours"].contains(&name.as_str()));
+    if own.is_empty() {
+        return None;
+    }
+    for (name, value) in own {
+        match name.as_str() {
+            "whose" if !value.is_empty() => asked.push(("team".to_owned(), allocation::handle_of(&value))),
+            // A word that is none of them stays, and is refused as one.
+            "hours" if !value.is_empty() => match value.parse::<WhichHours>() {
+                Ok(hours) => asked.extend(hours.filters()),
+                Err(_) => asked.push((name, value)),
+            },
+            _ => {}
+        }
+    }
+    Some(asked)
+}
+
+words! {
+    /// Which hours are the work of a scenario.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(super) enum WhichHours: as_str, label {
+        All = "all", "All, used or not";
+        Held = "held", "Held by jobs";
+        Used = "used", "Measured at work";
+    }
+}
+written_as_str!(WhichHours);
+
+impl WhichHours {
+    /// What keeps these alone.
+    fn filters(self) -> Vec<(String, String)> {
+        let uses: &[GpuUse] = match self {
+            Self::All => &[],
+            Self::Held => &[GpuUse::Used, GpuUse::Idle, GpuUse::Unmeasured],
+            Self::Used => &[GpuUse::Used],
+        };
+        let by_use = Grouping::Tag(usage_tags::USE.to_owned()).to_string();
+        uses.iter().map(|it| (by_use.clone(), it.as_str().to_owned())).collect()
+    }
 }
 
 /// The teams that somebody sees at the end of a period, by handle and name.

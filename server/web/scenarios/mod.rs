@@ -35,6 +35,7 @@ use crate::economics::template::{Template as Beginning, templates};
 use crate::period::Period;
 use crate::report::Answers;
 use crate::saved_scenarios::{self, Line};
+use crate::{ledger as charges, telemetry};
 use scope::seen_by;
 
 #[derive(Template)]
@@ -48,6 +49,8 @@ struct Page {
     usual: Period,
     /// Teams that this person sees, by handle and name.
     teams: Vec<(String, String)>,
+    /// Whether it is known of some hours who held them.
+    has_usage: bool,
     /// Of a file that was not taken: its name, and what is wrong with it.
     refused: Option<(String, Vec<Wrong>)>,
 }
@@ -62,10 +65,12 @@ impl Page {
     ) -> Result<Self> {
         let usual = ledger::usual_period(&mut *db, answers, &person.viewer(), today).await?;
         let teams = ledger::teams(&mut *db, answers, &person.viewer(), usual).await?;
+        let sequence = charges::sequence(&mut *db).await?;
+        let has_usage = telemetry::read::version(&mut *db, sequence).await? > 0;
         let reader = seen_by(db, person, today).await?;
         let scenarios = saved_scenarios::list(&mut *db, &reader, false).await?;
         let removed = saved_scenarios::list(db, &reader, true).await?;
-        Ok(Self { layout, scenarios, removed, templates: templates(), usual, teams, refused })
+        Ok(Self { layout, scenarios, removed, templates: templates(), usual, teams, has_usage, refused })
     }
 
     /// Periods to begin with, the usual one first.
@@ -85,6 +90,13 @@ impl Page {
         let all = (String::new(), all.to_owned(), true);
         let teams = self.teams.iter().map(|(handle, name)| (handle.clone(), name.clone(), false));
         std::iter::once(all).chain(teams).collect()
+    }
+
+    /// Which hours are its work.
+    #[expect(clippy::unused_self, reason = "as the page's other choices")]
+    fn which_hours(&self) -> Vec<(String, String, bool)> {
+        let all = ledger::WhichHours::ALL.into_iter();
+        all.map(|it| (it.to_string(), it.label().to_owned(), it == ledger::WhichHours::All)).collect()
     }
 
     /// Of those that were removed the ones that this person may bring back: their own, or any.

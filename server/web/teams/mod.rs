@@ -107,6 +107,12 @@ impl Page {
         (!self.it.jobs.is_empty()).then(all)
     }
 
+    /// Its GPU-hours by project.
+    fn hours(&self) -> String {
+        let asked = self.choices.asked.only(&Grouping::Team, Some(&self.it.who.team)).by(Grouping::Project);
+        jobs::hours::address(&asked, self.period)
+    }
+
     fn statement(&self) -> String {
         let team = self.it.who.team.clone();
         self.choices.asked.link(paths::Statement { team, period: self.period })

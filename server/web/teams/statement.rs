@@ -86,6 +86,18 @@ impl Page {
         &self.jobs[..self.jobs.len().min(JOBS)]
     }
 
+    fn job(&self, job: &GpuJob) -> String {
+        self.choices.asked.link(paths::Job { job: job.job.job_no })
+    }
+
+    fn hours_of_jobs(&self) -> Decimal {
+        self.jobs.iter().map(|it| it.accelerator_hours).sum()
+    }
+
+    fn cost_of_jobs(&self) -> Decimal {
+        self.jobs.iter().map(|it| it.cost).sum()
+    }
+
     fn all_jobs(&self) -> String {
         jobs::only(&self.choices.asked, self.period, jobs::By::Team, &self.it.who.team)
     }

@@ -9,6 +9,8 @@ use super::super::extract::{Reading, Writing};
 use super::super::format::Format;
 use super::super::layout::Layout;
 use super::super::{Access, filters, paths, respond};
+use crate::period::{BillingMonth, Period};
+use crate::report;
 use crate::telemetry::read::{self, ImportLine, RejectedRow};
 use crate::telemetry::{self, Skip, Undone};
 
@@ -25,6 +27,8 @@ struct Page {
     line: ImportLine,
     rejections: Vec<RejectedRow>,
     skips: Vec<(String, i64)>,
+    /// Months of which it says something and whose bills are final.
+    final_months: Vec<BillingMonth>,
 }
 
 pub async fn show(path: paths::UsageImport, format: Format, reading: Reading) -> Result {
@@ -42,7 +46,13 @@ pub async fn show(path: paths::UsageImport, format: Format, reading: Reading) ->
         Format::Html => {
             let rejections = read::rejections(&mut db, path.import, SHOWN).await?;
             let skips = read::skips(&mut db, path.import).await?;
-            respond::html(Page { layout, path, line, rejections, skips })
+            let months = line.first_at.zip(line.last_at).filter(|_| line.status == "active");
+            let months = months.and_then(|(first, last)| {
+                Period::new(BillingMonth::of(first.date_naive()), BillingMonth::of(last.date_naive()))
+            });
+            let months = months.into_iter().flat_map(|period| period.months());
+            let final_months = report::final_months(&mut db, months).await?;
+            respond::html(Page { layout, path, line, rejections, skips, final_months })
         }
     }
 }

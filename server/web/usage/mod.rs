@@ -3,8 +3,11 @@
 pub mod import;
 pub mod prometheus;
 
+use std::collections::BTreeMap;
+
 use askama::Template;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
+use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
 use super::csv;
@@ -12,16 +15,23 @@ use super::error::{Error, Result};
 use super::extract::{Db, Form, Reading, Writing};
 use super::format::Format;
 use super::layout::Layout;
-use super::{Access, filters, paths, respond};
+use super::question::Asked;
+use super::{Access, default_month, filters, paths, respond};
+use crate::accounts::Person;
 use crate::ledger;
+use crate::money::Money;
+use crate::period::Period;
+use crate::report::Answers;
 use crate::telemetry::divide::{self, Problem};
 use crate::telemetry::prometheus::{Server, servers};
-use crate::telemetry::read::{self, ImportLine, Node, Source};
-use crate::telemetry::{Format as UsageFormat, Matched, match_node};
+use crate::telemetry::read::{self, HeldOfNode, ImportLine, Node, Source};
+use crate::telemetry::{self, ClockSet, Format as UsageFormat, Matched, match_node};
 
 /// Imports on the page, and in a file.
 const MOST: i64 = 200;
 const LARGEST_FILE: i64 = 100_000;
+/// Days of which it is said what was held of a node that is no machine.
+const LATELY: i64 = 90;
 
 #[derive(Serialize)]
 struct Usage {
@@ -46,10 +56,14 @@ struct Page {
     now: DateTime<Utc>,
     /// Machines that no node is, for a node whose name is none.
     machines: Vec<String>,
+    /// What was held lately of nodes that are no machine.
+    held: BTreeMap<i64, HeldOfNode>,
+    /// Of the latest month, what GPUs cost of which nobody says who held them.
+    at_stake: Option<(Period, Money)>,
 }
 
 pub async fn index(_: paths::Usage, format: Format, reading: Reading) -> Result {
-    let Reading { layout, now, mut db, .. } = reading;
+    let Reading { layout, now, person, app, mut db, .. } = reading;
     let sequence = ledger::sequence(&mut db).await?;
     let most = if format == Format::Html { MOST } else { LARGEST_FILE };
     let it = Usage {
@@ -64,10 +78,33 @@ pub async fn index(_: paths::Usage, format: Format, reading: Reading) -> Result 
         Format::Csv => csv::answer("usage-imports", &it.imports),
         Format::Html => {
             let machines = free_machines(&mut db, &it.nodes).await?;
-            let is_dividing = divide::is_pending(&mut db).await?;
-            respond::html(Page { layout, it, is_dividing, now, machines })
+            let is_dividing = divide::is_pending(&mut db, now).await?;
+            let unmatched: Vec<i64> =
+                it.nodes.iter().filter(|it| it.resource.is_none()).map(|it| it.node_id).collect();
+            let since = now.date_naive() - TimeDelta::days(LATELY);
+            let held = read::held_of_nodes(&mut db, &unmatched, since).await?;
+            let at_stake = if unmatched.is_empty() {
+                None
+            } else {
+                Box::pin(at_stake(&mut db, &app.answers, &person)).await?
+            };
+            respond::html(Page { layout, it, is_dividing, now, machines, held, at_stake })
         }
     }
+}
+
+/// What GPUs cost in the latest month of which nobody says who held them.
+async fn at_stake(db: &mut Db, answers: &Answers, person: &Person) -> Result<Option<(Period, Money)>> {
+    let viewer = person.viewer();
+    let latest = default_month::latest(&mut *db, answers, Asked::default(), &viewer).await?;
+    let Some((month, asked)) = latest else { return Ok(None) };
+    let it = answers.gpu_jobs(&mut *db, &asked.question(month.into(), viewer)).await?;
+    let amount = it.cost.without_usage;
+    Ok(it
+        .data_status
+        .currency
+        .filter(|_| !amount.is_zero())
+        .map(|currency| (it.period, Money { amount, currency })))
 }
 
 async fn free_machines(db: &mut Db, nodes: &[Node]) -> Result<Vec<String>> {
@@ -94,6 +131,30 @@ pub async fn match_to(path: paths::UsageNode, writing: Writing, Form(form): Form
                 "Nothing changed: no charge for GPUs has the resource {machine}. Enter the ResourceId of a bill, or the name of a unit of a cluster."
             )
         }
+    };
+    Ok(respond::flash(paths::Usage, &said))
+}
+
+#[derive(Deserialize)]
+pub struct ClockForm {
+    zone: String,
+}
+
+/// Says where the clocks of a source stand.
+pub async fn set_clock(path: paths::UsageClock, writing: Writing, Form(form): Form<ClockForm>) -> Result {
+    let Writing { now, by, mut db, .. } = writing;
+    let zone = form.zone.trim();
+    let said = match zone.parse::<Tz>() {
+        Err(_) => {
+            format!("Nothing changed: “{zone}” is no time zone. Enter one such as Europe/Berlin or UTC.")
+        }
+        Ok(zone) => match telemetry::set_clock(&mut db, path.source, zone, by.at(now)).await? {
+            ClockSet::NoSuchSource => return Err(Error::NotFound),
+            ClockSet::AsBefore => "Nothing changed.".to_owned(),
+            ClockSet::Done => format!(
+                "Files that are imported from now on are read by the clock of {zone}. To correct earlier ones, undo them and import them again."
+            ),
+        },
     };
     Ok(respond::flash(paths::Usage, &said))
 }
@@ -130,8 +191,14 @@ impl Page {
         self.it.imports.len() as i64 >= MOST
     }
 
-    fn unmatched(&self) -> Vec<&Node> {
-        self.it.nodes.iter().filter(|it| it.resource.is_none()).collect()
+    /// Those of which most was held lately first.
+    fn unmatched(&self) -> Vec<(&Node, HeldOfNode)> {
+        let nodes = self.it.nodes.iter().filter(|it| it.resource.is_none());
+        // One of which every import was undone is none.
+        let held = nodes.filter_map(|node| Some((node, self.held.get(&node.node_id)?.clone())));
+        let mut unmatched: Vec<_> = held.collect();
+        unmatched.sort_by_key(|(_, held)| std::cmp::Reverse(held.accelerator_hours));
+        unmatched
     }
 
     fn matched(&self) -> Vec<&Node> {

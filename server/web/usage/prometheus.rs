@@ -201,7 +201,10 @@ async fn ask(app: &App, typed: &Typed, checked: Checked) -> Result<Tested> {
         (None, Some(known)) if known.sealed_token.is_some() && known.address != checked.address => {
             Err("enter the token again: the one that is saved is for another address".to_owned())
         }
-        (None, Some(known)) => endpoint(&Server { matchers: checked.matchers, ..known }, &app.secrets),
+        (None, Some(known)) => {
+            let typed = Server { address: checked.address, matchers: checked.matchers, ..known };
+            endpoint(&typed, &app.secrets)
+        }
         (token, _) => Endpoint::new(&checked.address, token.as_deref(), &checked.matchers),
     };
     let counted = match asked {
