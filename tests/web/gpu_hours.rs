@@ -88,7 +88,7 @@ async fn each_link_has_its_hours_and_its_price(db: PgPool) {
     assert_eq!(chain(&billed["total"])[6..], ["-", "-", "-"]);
     let csv = finance.get("/jobs/hours/2026-10.csv?by=team").await.body;
     assert!(
-        csv.lines().nth(1).unwrap().starts_with("vision,vision,8,0,8,8,4,3,1,0,4,0,0,0,,USD,10.1,"),
+        csv.lines().nth(1).unwrap().starts_with("vision,Vision,8,0,8,8,4,3,1,0,4,0,0,0,,USD,10.1"),
         "{csv}"
     );
 }
