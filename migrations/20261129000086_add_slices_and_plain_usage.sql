@@ -12,13 +12,3 @@ do $$ begin
             check (kind in ('slurm', 'prometheus', 'nvidia-smi', 'openshift', 'opencost', 'csv'))
     $sql$;
 end $$;
--- Of two lists the sums of their elements, up to the hours of 512 accelerators.
-do $$ begin
-    execute $sql$
-        create function added(known integer[], other integer[])
-        returns integer[] language sql immutable as $body$
-            select array_agg(least(a::bigint + b, 512 * 3600000)::integer order by place)
-            from unnest(known, other) with ordinality as pair (a, b, place)
-        $body$
-    $sql$;
-end $$;

@@ -12,7 +12,6 @@ do $$ begin
         $body$
     $sql$;
 end $$;
-do $$ begin execute 'drop function added(integer[], integer[])'; end $$;
 -- Of a list what it has outside of these hours, counted from 0.
 do $$ begin
     execute $sql$

@@ -4,7 +4,7 @@
 use crate::changes::{self, Document as _, Kind};
 use std::collections::{BTreeMap, BTreeSet};
 
-use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 use serde::Serialize;
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -22,9 +22,6 @@ use crate::telemetry::read;
 
 /// Thresholds below, in percent, only tell how far one is.
 pub const WARNING: u32 = 80;
-
-/// Days of which nodes without a machine are looked at.
-const LATELY: i64 = 90;
 
 /// One thing to look at.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -203,11 +200,7 @@ async fn months_of_clusters(
 async fn not_matched(db: &mut PgConnection, today: NaiveDate) -> sqlx::Result<Option<Attention>> {
     let sequence = ledger::sequence(&mut *db).await?;
     let nodes = read::nodes(&mut *db, sequence).await?;
-    let unmatched: Vec<i64> = nodes.iter().filter(|it| it.resource.is_none()).map(|it| it.node_id).collect();
-    if unmatched.is_empty() {
-        return Ok(None);
-    }
-    let mut held = read::held_of_nodes(db, &unmatched, today - TimeDelta::days(LATELY)).await?;
+    let mut held = read::held_without_machine(db, &nodes, today).await?;
     held.retain(|_, held| held.jobs > 0);
     let accelerator_hours = held.values().map(|it| it.accelerator_hours).sum();
     Ok((!held.is_empty()).then_some(Attention::NotMatched { nodes: held.len(), accelerator_hours }))

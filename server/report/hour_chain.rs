@@ -187,12 +187,11 @@ fn of_use() -> Grouping {
 impl HourLines {
     /// From groups by use. What of shared costs nobody is shown has none of ours.
     pub(super) fn of(groups: &[Group]) -> Self {
-        let of = |key: Option<GpuUse>| -> Decimal {
-            let key = key.map(GpuUse::as_str);
-            let of_key = groups.iter().filter(|group| group.key.as_deref() == key);
-            of_key.map(|it| it.accelerator_hours + it.owned_hours).sum()
+        let of = |gpu_use: GpuUse| -> Decimal {
+            let of_use = groups.iter().filter(|group| group.key.as_deref() == Some(gpu_use.as_str()));
+            of_use.map(|it| it.accelerator_hours + it.owned_hours).sum()
         };
-        let [used, idle, unmeasured, unheld, stranded] = GpuUse::ALL.map(|it| of(Some(it)));
+        let [used, idle, unmeasured, unheld, stranded] = GpuUse::ALL.map(of);
         let all: Decimal = groups.iter().map(|it| it.accelerator_hours + it.owned_hours).sum();
         let paid = used + idle + unmeasured + unheld + stranded;
         Self {

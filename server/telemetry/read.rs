@@ -408,12 +408,19 @@ pub struct HeldOfNode {
     pub jobs: i64,
 }
 
-/// What was held of these nodes from a day on, of those of which some import says something.
-pub async fn held_of_nodes(
+/// Days of which it is said what was held of a node that is no machine.
+const LATELY: i64 = 90;
+
+/// What was held lately of those of these nodes that are no machine, and of which some import says something.
+pub async fn held_without_machine(
     db: &mut PgConnection,
-    nodes: &[i64],
-    since: NaiveDate,
+    nodes: &[Node],
+    today: NaiveDate,
 ) -> sqlx::Result<BTreeMap<i64, HeldOfNode>> {
+    let nodes: Vec<i64> = nodes.iter().filter(|it| it.resource.is_none()).map(|it| it.node_id).collect();
+    if nodes.is_empty() {
+        return Ok(BTreeMap::new());
+    }
     let rows = sqlx::query!(
         r#"select node_id, count(distinct job_no) filter (where is_lately) as "jobs!",
                coalesce(round(sum(held) filter (where is_lately) / 3600000.0, 6), 0) as "hours!: Decimal"
@@ -424,8 +431,8 @@ pub async fn held_of_nodes(
                where node_id = any($1) and until_sequence is null
            ) of_day
            group by 1"#,
-        nodes,
-        since,
+        &nodes,
+        today - TimeDelta::days(LATELY),
     )
     .fetch_all(db)
     .await?;

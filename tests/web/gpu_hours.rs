@@ -94,6 +94,27 @@ async fn each_link_has_its_hours_and_its_price(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_scenario_starts_from_held_or_used_hours(db: PgPool) {
+    let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
+    finance.import("bill.csv", bill()).await;
+    assert!(!finance.get("/scenarios").await.body.contains("Measured at work"), "nothing is measured");
+    finance.upload(&[("usage.csv", USAGE.as_bytes())]).await;
+    finance.run_jobs().await;
+    assert!(finance.get("/scenarios").await.body.contains("Measured at work"));
+    for (hours, expected) in [("all", 16), ("held", 4), ("used", 3)] {
+        let asked = finance.get(&format!("/scenarios/new?from=2026-10&whose=&hours={hours}")).await;
+        assert_eq!(asked.status, StatusCode::SEE_OTHER);
+        let json = asked.location().replacen("/new?", "/new.json?", 1);
+        let it = finance.json(&json).await;
+        let made = &it["made_of"];
+        assert_eq!(decimal(&made["accelerator_hours"]), Decimal::from(expected), "{hours}: {made}");
+    }
+    // A word that is none of them is refused, and leads nowhere again.
+    let refused = finance.get("/scenarios/new?from=2026-10&hours=busy").await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{}", refused.location());
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn what_was_entered_of_a_cluster_stands_apart_from_what_was_measured(db: PgPool) {
     let app = TestApp::new(db);
     let mut admin = app.signed_in(Role::Admin).await;

@@ -481,11 +481,8 @@ pub(super) fn of_form(pairs: &[(String, String)]) -> Option<Vec<(String, String)
     for (name, value) in own {
         match name.as_str() {
             "whose" if !value.is_empty() => asked.push(("team".to_owned(), allocation::handle_of(&value))),
-            // A word that is none of them stays, and is refused as one.
-            "hours" if !value.is_empty() => match value.parse::<WhichHours>() {
-                Ok(hours) => asked.extend(hours.filters()),
-                Err(_) => asked.push((name, value)),
-            },
+            // A word that is none of them is of no form, and is refused as it stands.
+            "hours" if !value.is_empty() => asked.extend(value.parse::<WhichHours>().ok()?.filters()),
             _ => {}
         }
     }

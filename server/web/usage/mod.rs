@@ -6,7 +6,7 @@ pub mod prometheus;
 use std::collections::BTreeMap;
 
 use askama::Template;
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
@@ -30,8 +30,6 @@ use crate::telemetry::{self, ClockSet, Format as UsageFormat, Matched, match_nod
 /// Imports on the page, and in a file.
 const MOST: i64 = 200;
 const LARGEST_FILE: i64 = 100_000;
-/// Days of which it is said what was held of a node that is no machine.
-const LATELY: i64 = 90;
 
 #[derive(Serialize)]
 struct Usage {
@@ -79,11 +77,8 @@ pub async fn index(_: paths::Usage, format: Format, reading: Reading) -> Result 
         Format::Html => {
             let machines = free_machines(&mut db, &it.nodes).await?;
             let is_dividing = divide::is_pending(&mut db, now).await?;
-            let unmatched: Vec<i64> =
-                it.nodes.iter().filter(|it| it.resource.is_none()).map(|it| it.node_id).collect();
-            let since = now.date_naive() - TimeDelta::days(LATELY);
-            let held = read::held_of_nodes(&mut db, &unmatched, since).await?;
-            let at_stake = if unmatched.is_empty() {
+            let held = read::held_without_machine(&mut db, &it.nodes, now.date_naive()).await?;
+            let at_stake = if held.is_empty() {
                 None
             } else {
                 Box::pin(at_stake(&mut db, &app.answers, &person)).await?
