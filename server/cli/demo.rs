@@ -6,7 +6,6 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 use chrono::{DateTime, NaiveDate, Utc};
-use chrono_tz::Tz;
 use rand::Rng;
 use rand::seq::IndexedRandom as _;
 use serde_json::json;
@@ -277,7 +276,7 @@ async fn import_usage(session: &Session, file: File, at: DateTime<Utc>) -> anyho
     std::fs::write(&path, file.bytes).context("the demonstration's files cannot be written")?;
     let (usage, _) = telemetry::usage_among(vec![Source::new(file.name, path)], &[]).await;
     let by = Actor::on_behalf_of(FINANCE);
-    let importing = ImportUsage { source: None, zone: Tz::UTC, batch_id: Uuid::new_v4(), act: by.at(at) };
+    let importing = ImportUsage { source: None, zone: None, batch_id: Uuid::new_v4(), act: by.at(at) };
     let reports = importing.all(&session.pool, &session.originals, usage).await;
     let report = reports.into_iter().next().context("a file of the demonstration is no usage")?;
     if !matches!(report.status, Status::Loaded | Status::Duplicate) {

@@ -40,9 +40,9 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME")]
     cluster: Option<String>,
 
-    /// Where its clocks stand, for times without an offset, such as Europe/Berlin. What was said once is remembered.
-    #[arg(long, value_name = "ZONE", default_value = "UTC")]
-    time_zone: chrono_tz::Tz,
+    /// Where its clocks stand, for times without an offset, such as Europe/Berlin (left out: UTC). What was said once is remembered.
+    #[arg(long, value_name = "ZONE")]
+    time_zone: Option<chrono_tz::Tz>,
 
     /// Billing exports and files of usage (plain, .gz or .zip), or manifests beside the files they name.
     #[arg(required = true, value_name = "FILE")]

@@ -85,6 +85,10 @@ pub fn configuration(first: BillingMonth) -> Vec<Entry> {
     }
     let project = ["project", usage_tags::WORKLOAD_KEY].map(str::to_owned).to_vec();
     configuration.push(Entry::Meaning(Meaning { label: Label::Project, keys: project }));
+    // Who submits a job says in its comment of which experiment it is.
+    let experiment = Label::Experiment.usual_keys().iter().chain([&usage_tags::COMMENT]);
+    let experiment = experiment.map(|&key| key.to_owned()).collect();
+    configuration.push(Entry::Meaning(Meaning { label: Label::Experiment, keys: experiment }));
     for (account, team) in
         [("058214476930", "robotics"), ("904417263351", "platform"), ("739961584206", "inference")]
     {

@@ -15,6 +15,8 @@ use crate::period::BillingMonth;
 /// What the scheduler calls the cluster.
 const CLUSTER: &str = "east";
 const GPUS: u64 = 8;
+/// Runs of an experiment that trains on several machines.
+const RUNS: u32 = 4;
 
 /// Somebody who runs small jobs.
 struct Person {
@@ -22,11 +24,19 @@ struct Person {
     account: &'static str,
     wckey: &'static str,
     name: &'static str,
+    /// What their experiments are called, a new one every week. None: they name none.
+    experiment: Option<&'static str>,
     gpus: &'static [u64],
     /// Minutes that a job lasts.
     minutes: (u64, u64),
     /// Percent.
     utilization: (u64, u64),
+}
+
+impl Person {
+    fn comment(&self, at: DateTime<Utc>) -> String {
+        self.experiment.map(|it| format!("{it}-w{:02}", at.iso_week().week())).unwrap_or_default()
+    }
 }
 
 const VISION: &[Person] = &[
@@ -35,6 +45,7 @@ const VISION: &[Person] = &[
         account: "vision",
         wckey: "segmentation",
         name: "seg-train",
+        experiment: Some("seg-east"),
         gpus: &[2, 4],
         minutes: (120, 1400),
         utilization: (68, 93),
@@ -44,6 +55,7 @@ const VISION: &[Person] = &[
         account: "vision",
         wckey: "auto-labeling",
         name: "label",
+        experiment: None,
         gpus: &[1, 1, 2],
         minutes: (20, 240),
         utilization: (35, 70),
@@ -53,6 +65,7 @@ const VISION: &[Person] = &[
         account: "vision",
         wckey: "video-diffusion",
         name: "sample, v2",
+        experiment: Some("video-sampling"),
         gpus: &[1, 2],
         minutes: (10, 180),
         utilization: (50, 85),
@@ -62,6 +75,7 @@ const VISION: &[Person] = &[
         account: "research",
         wckey: "evaluation",
         name: "eval|suite",
+        experiment: None,
         gpus: &[1],
         minutes: (5, 90),
         utilization: (40, 80),
@@ -71,6 +85,7 @@ const VISION: &[Person] = &[
         account: "research",
         wckey: "notebooks",
         name: "jupyter",
+        experiment: None,
         gpus: &[1],
         minutes: (240, 900),
         utilization: (0, 9),
@@ -83,6 +98,7 @@ const ROBOTICS: &[Person] = &[
         account: "robotics",
         wckey: "policy-learning",
         name: "policy",
+        experiment: Some("policy-east"),
         gpus: &[2, 4, 8],
         minutes: (180, 1500),
         utilization: (55, 88),
@@ -92,6 +108,7 @@ const ROBOTICS: &[Person] = &[
         account: "robotics",
         wckey: "grasping-sim",
         name: "grasp-sim",
+        experiment: None,
         gpus: &[1, 2],
         minutes: (30, 400),
         utilization: (25, 60),
@@ -101,6 +118,7 @@ const ROBOTICS: &[Person] = &[
         account: "robotics",
         wckey: "notebooks",
         name: "jupyter",
+        experiment: None,
         gpus: &[1],
         minutes: (180, 700),
         utilization: (0, 7),
@@ -154,6 +172,7 @@ impl Cluster {
                 partition: "train",
                 state,
                 name: format!("fm-{run:03}"),
+                comment: format!("fm-east-{:02}", run.div_ceil(RUNS)),
                 submitted: at - TimeDelta::minutes(random.between(5, 600) as i64),
                 started: at,
                 ended: at + minutes,
@@ -209,6 +228,7 @@ impl Cluster {
                     partition: "gpu",
                     state,
                     name: person.name.to_owned(),
+                    comment: person.comment(at),
                     submitted: at - TimeDelta::minutes(random.below(30) as i64),
                     started: at,
                     ended,

@@ -11,7 +11,7 @@ use serde_json::json;
 
 /// What is asked for with `--format`. The name of a job is last, since a bar in it makes more cells.
 pub(crate) const COLUMNS: &str = "JobID|JobIDRaw|Cluster|User|Account|WCKey|Partition|QOS|State|Submit|Start|End|ElapsedRaw|\
-     AllocTRES|AdminComment|NodeList|JobName";
+     AllocTRES|AdminComment|Comment|NodeList|JobName";
 
 /// A job that has ended, or will.
 #[derive(Clone, Debug)]
@@ -23,6 +23,8 @@ pub(crate) struct SlurmJob {
     pub(crate) partition: &'static str,
     pub(crate) state: &'static str,
     pub(crate) name: String,
+    /// What its user says of it, as `sbatch --comment` does.
+    pub(crate) comment: String,
     pub(crate) submitted: DateTime<Utc>,
     pub(crate) started: DateTime<Utc>,
     pub(crate) ended: DateTime<Utc>,
@@ -54,27 +56,28 @@ pub(crate) fn write(
         gpus * 120
     );
     // The summary is made when a job ends.
-    let comment = match &job.utilization {
+    let summary = match &job.utilization {
         _ if !has_ended => String::new(),
-        Some(tenths) => summary(job, tenths, elapsed)?,
+        Some(tenths) => jobstats(job, tenths, elapsed)?,
         None => "JS1:None".to_owned(),
     };
     writeln!(
         out,
-        "{id}|{id}|{cluster}|{}|{}|{}|{}|normal|{state}|{}|{}|{end}|{elapsed}|{tres}|{comment}|{}|{}",
+        "{id}|{id}|{cluster}|{}|{}|{}|{}|normal|{state}|{}|{}|{end}|{elapsed}|{tres}|{summary}|{}|{}|{}",
         job.user,
         job.account,
         job.wckey,
         job.partition,
         time(job.submitted),
         time(job.started),
+        job.comment,
         job.nodes.join(","),
         job.name,
         id = job.id,
     )
 }
 
-fn summary(job: &SlurmJob, tenths: &[u64], elapsed: i64) -> io::Result<String> {
+fn jobstats(job: &SlurmJob, tenths: &[u64], elapsed: i64) -> io::Result<String> {
     let mut nodes = serde_json::Map::new();
     let per_node = usize::try_from(job.gpus_per_node).unwrap_or(1).max(1);
     for (node, tenths) in job.nodes.iter().zip(tenths.chunks(per_node)) {

@@ -31,7 +31,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sqlx::types::Json;
@@ -310,7 +309,7 @@ async fn import(
     let files = job.files.iter().map(Incoming::source).collect();
     let (usage, bills) = telemetry::usage_among(files, &named).await;
     let by = Actor::on_behalf_of(&job.by);
-    let importing = ImportUsage { source: None, zone: Tz::UTC, batch_id: job.batch_id, act: by.at(now) };
+    let importing = ImportUsage { source: None, zone: None, batch_id: job.batch_id, act: by.at(now) };
     let mut reports = importing.all(pool, originals, usage).await;
     if bills.is_empty() {
         return Ok(reports);

@@ -108,7 +108,7 @@ pub async fn experiment_report(
     let name = answers.spend(db, &question.by(Grouping::Experiment)).await?.groups;
     let months = answers.spend(db, &question.by(Grouping::Month)).await?.groups;
     let mut breakdowns = Vec::new();
-    let job_costs = answers.job_costs(db, &question).await?;
+    let job_costs = answers.job_costs(db, &question, None).await?;
     let hours = answers.hours_if_divided(&mut *db, &question, &job_costs).await?;
     for by in [Grouping::Team, Grouping::Project, Grouping::Accelerator] {
         breakdowns.push(Breakdown::of(by.clone(), answers.spend(db, &question.by(by)).await?.groups));

@@ -119,21 +119,13 @@ async fn of_usage(db: &mut PgConnection, snapshot: &Snapshot) -> sqlx::Result<Ve
 }
 
 impl Answers {
-    /// What the jobs of a question's period cost, of those that its viewer sees something of.
+    /// What the jobs of a question's period cost, of those that its viewer sees something of. Of a period that is long these alone,
+    /// which are told by their label.
     pub(super) async fn job_costs(
         &self,
         db: &mut PgConnection,
         question: &Question,
-    ) -> Result<Arc<JobCosts>, Error> {
-        self.job_costs_among(db, question, None).await
-    }
-
-    /// The same of these jobs alone, which are told by their label, where the period is long; of a month of all.
-    pub(super) async fn job_costs_among(
-        &self,
-        db: &mut PgConnection,
-        question: &Question,
-        jobs: Option<&HashSet<String>>,
+        among: Option<&HashSet<String>>,
     ) -> Result<Arc<JobCosts>, Error> {
         let sequence = as_of(&mut *db, question.sequence).await?;
         // By something that the rules decide, so that they are asked.
@@ -141,7 +133,7 @@ impl Answers {
         if question.period.is_one_month() {
             return Ok(self.ask(db, &question, sequence, FindJobCosts).await?);
         }
-        Ok(Box::pin(self.job_costs_of_months(db, &question, sequence, jobs)).await?.into())
+        Ok(Box::pin(self.job_costs_of_months(db, &question, sequence, among)).await?.into())
     }
 
     /// The same of several months, each of which is remembered. All are in the currency of the whole.
@@ -150,15 +142,22 @@ impl Answers {
         db: &mut PgConnection,
         question: &Question,
         sequence: i64,
-        jobs: Option<&HashSet<String>>,
+        among: Option<&HashSet<String>>,
     ) -> Result<JobCosts, Error> {
         let spend = self.spend(&mut *db, &question.by(Grouping::Month)).await?;
         let question = question.beside(&spend);
         let mut sums: BTreeMap<[String; 4], Decimal> = BTreeMap::new();
         for month in question.period.months() {
             let of_month = Question { period: month.into(), ..question.clone() };
-            let of_month = self.ask(&mut *db, &of_month, sequence, FindJobCosts).await?;
-            for it in of_month.jobs.iter().filter(|it| jobs.is_none_or(|jobs| jobs.contains(&it.job))) {
+            let of_month = if question.is_long() {
+                // All months of a year would take the place of everything else that is remembered.
+                let snapshot = self.snapshot(&mut *db, &of_month, sequence).await?;
+                let asked = AsOf { question: &of_month.timeless(), snapshot: &snapshot, sequence };
+                Arc::new(FindJobCosts.ask(&mut *db, asked).await?)
+            } else {
+                self.ask(&mut *db, &of_month, sequence, FindJobCosts).await?
+            };
+            for it in of_month.jobs.iter().filter(|it| among.is_none_or(|among| among.contains(&it.job))) {
                 *sums.entry(it.whose().map(str::to_owned)).or_default() += it.cost;
             }
         }

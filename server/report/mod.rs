@@ -106,8 +106,8 @@ pub use experiment::{
 pub use experiment_merges::{Merge, Merged, merges};
 pub use experiments::{ExperimentLine, Experiments, experiments};
 pub use gpu_jobs::{
-    CostLines, GpuJob, GpuJobDay, GpuJobOnNode, GpuJobReport, GpuJobStretch, GpuJobs, HourLines, OtherJobs,
-    UnmatchedNode,
+    CostLines, GpuJob, GpuJobDay, GpuJobReport, GpuJobStretch, GpuJobs, HourLines, JobDimension, JobGroup,
+    JobSums, JobsAsked, UnmatchedNode,
 };
 pub use hour_chain::{HourChain, HourChainGroup, HourChains};
 pub use hourly::{Hourly, HourlyError};

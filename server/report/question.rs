@@ -133,6 +133,9 @@ pub struct Question {
     pub hides_payers: bool,
 }
 
+/// Months of a long period, at least one more.
+const LONG: usize = 3;
+
 /// A word that names no dimension or cost.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{found} is not valid. Use {expected}")]
@@ -190,6 +193,11 @@ impl Question {
     #[must_use]
     pub fn of_everything(&self) -> Self {
         Self { find: None, sort: None, limit: None, limit_inside: None, is_of_first: false, ..self.clone() }
+    }
+
+    /// It is of so many months that what is remembered of each would take the place of everything else.
+    pub(super) fn is_long(&self) -> bool {
+        self.period.months().nth(LONG).is_some()
     }
 
     /// What is summed for it: without what only chooses among groups, and without the sequence, for which the visible

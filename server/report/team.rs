@@ -136,7 +136,7 @@ pub async fn team_report(
         by_pool.groups.iter().cloned().partition(|group| group.key.is_none());
     let total = by_pool.total.as_ref().map(|total| total.amount).unwrap_or_default();
 
-    let job_costs = answers.job_costs(db, &question.direct()).await?;
+    let job_costs = answers.job_costs(db, &question.direct(), None).await?;
     // Without machines that are divided there is nothing to say of who used them.
     let of_usage = job_costs.breakdowns();
     let hours = answers.hours_if_divided(&mut *db, &question, &job_costs).await?;

@@ -46,7 +46,7 @@ pub fn recognize(start: &[u8], said: &[ColumnNames]) -> Option<Format> {
     }
     let of_text = [
         (slurm::is_sacct(text), Format::Slurm),
-        (nvidia_smi::is_log(text), Format::NvidiaSmi),
+        (nvidia_smi::is_log(text) || nvidia_smi::is_log_without_header(text), Format::NvidiaSmi),
         (openshift::is_usage(text), Format::OpenShift),
         (opencost::is_csv(text), Format::OpenCostCsv),
         (plain_csv::is_usage(text, said), Format::PlainCsv),

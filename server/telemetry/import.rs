@@ -3,6 +3,8 @@
 //! Every import keeps what it says of a job. Of several that describe the same job the one that knows most holds: that it is over,
 //! else the one that saw it longest, else the last. So windows that overlap count once, in any order, and undo is exact.
 
+use std::collections::BTreeMap;
+
 use chrono::TimeDelta;
 use chrono_tz::Tz;
 use serde_json::json;
@@ -14,10 +16,11 @@ use uuid::Uuid;
 use super::columns::ColumnNames;
 use super::format::{Format, recognize_file};
 use super::hours::hours_of;
-use super::publish::republish;
+use super::publish::find_changes;
 use super::read_file::{Batch, Counts, Reading};
 use super::reading::Zones;
 use super::store::{self, Names, UNNAMED};
+use super::store_meters;
 use super::usage_mappings::column_names;
 use crate::audit::{self, Act, Object, Verb};
 use crate::billing::{Refusal, RefusalKind};
@@ -38,8 +41,8 @@ const SHOWN: usize = 20;
 pub struct ImportUsage<'a> {
     /// What their cluster is called, where they do not say so themselves.
     pub source: Option<&'a str>,
-    /// Where the clocks stand of a cluster that is new. Those of a known one are remembered.
-    pub zone: Tz,
+    /// Where the clocks stand of a cluster that is new; UTC, where nobody says so. Those of a known one are remembered.
+    pub zone: Option<Tz>,
     pub batch_id: Uuid,
     pub act: Act<'a>,
 }
@@ -154,9 +157,10 @@ impl Importing<'_> {
         .await?;
         let kind = self.format.kind();
         let by_cluster = store::zones(&mut *db, kind).await?;
+        let new = self.of.zone.unwrap_or(Tz::UTC);
         // A cluster that its exports do not name is known by what it is called here.
-        let other = by_cluster.get(self.of.source.unwrap_or(UNNAMED)).copied().unwrap_or(self.of.zone);
-        let zones = Zones { by_cluster, other };
+        let other = by_cluster.get(self.of.source.unwrap_or(UNNAMED)).copied().unwrap_or(new);
+        let zones = Zones { by_cluster: by_cluster.clone(), other };
         let (path, format, originals) = (self.file.path.clone(), self.format, originals.clone());
         let (sender, mut batches) = mpsc::channel::<Batch>(2);
         // A day more: of times without an offset nobody knows better.
@@ -164,7 +168,7 @@ impl Importing<'_> {
         let said = column_names(&mut *db).await?;
         let reading = Reading { path, sha256: self.sha256, format, zones, said, originals, latest };
         let reader = tokio::task::spawn_blocking(move || reading.run(&sender));
-        let mut names = Names::new(kind, self.of.source, self.of.zone);
+        let mut names = Names::new(kind, self.of.source, new);
         while let Some(batch) = batches.recv().await {
             match batch {
                 Batch::Jobs(jobs) => names.write(&mut *db, import_id, &jobs, act).await?,
@@ -187,22 +191,34 @@ impl Importing<'_> {
         write_counts(&mut tx, import_id, &counts).await?;
         write_coverage(&mut tx, import_id).await?;
         if counts.samples > 0 {
-            store::count_seen_hours(&mut tx, import_id).await?;
+            store_meters::count_seen_hours(&mut tx, import_id).await?;
         }
+        sqlx::query!("update usage_imports set status = 'active' where import_id = $1", import_id)
+            .execute(&mut *tx)
+            .await?;
+        let changes = find_changes(&mut tx, import_id).await?;
         let sequence = ledger::begin_version(&mut tx).await?;
-        sqlx::query!(
-            "update usage_imports set status = 'active', from_sequence = $2 where import_id = $1",
-            import_id,
-            sequence,
-        )
-        .execute(&mut *tx)
-        .await?;
-        republish(&mut tx, import_id, sequence).await?;
+        sqlx::query!("update usage_imports set from_sequence = $2 where import_id = $1", import_id, sequence)
+            .execute(&mut *tx)
+            .await?;
+        changes.publish(&mut tx, sequence).await?;
         ledger::end_version(&mut tx, sequence, None, "usage", &act.by.name, act.at).await?;
         let details = json!({ "jobs": counts.jobs, "accelerator_hours": hours_of(counts.held) });
         audit::record(&mut tx, act, Verb::UsageImported, &Object::Usage(import_id), details).await?;
         tx.commit().await?;
-        Ok(self.report(import_id, Status::Loaded, &counts, counts.remark()))
+        let sentences = counts.remark().into_iter().chain(self.unused_zone(&names, &by_cluster));
+        let message = sentences.collect::<Vec<_>>().join(". ");
+        Ok(self.report(import_id, Status::Loaded, &counts, Some(message).filter(|it| !it.is_empty())))
+    }
+
+    /// Where the clocks stand of a known cluster, if somebody said otherwise: what was said first counts.
+    fn unused_zone(&self, names: &Names, by_cluster: &BTreeMap<String, Tz>) -> Option<String> {
+        let said = self.of.zone?;
+        let known = |name: &str| by_cluster.get(name).filter(|zone| **zone != said);
+        let (name, zone) = names.sources().find_map(|name| Some((name, known(name)?)))?;
+        Some(format!(
+            "the clocks of {name} are known to stand at {zone}, and {said} was not used: change them under Usage data"
+        ))
     }
 
     async fn refuse(

@@ -3,13 +3,17 @@
 use serde_json::json;
 use sqlx::{Connection as _, PgConnection};
 
+use super::read::{self, Node};
 use crate::audit::{self, Act, Object, Verb};
 use crate::ledger;
 
 /// What came of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Matched {
-    Done,
+    Done {
+        /// Other nodes of its kind of source that are this machine, too: what all of them held adds up.
+        beside: Vec<String>,
+    },
     /// It was so already.
     AsBefore,
     NoSuchNode,
@@ -77,5 +81,13 @@ pub async fn match_node(
     let details = json!({ "node": node, "machine": { "from": before, "to": after } });
     audit::record(&mut tx, act, Verb::NodeMatched, &Object::Other("node of usage"), details).await?;
     tx.commit().await?;
-    Ok(Matched::Done)
+    let nodes = match &after {
+        Some(_) => read::nodes(db, sequence).await?,
+        None => Vec::new(),
+    };
+    let kind = nodes.iter().find(|it| it.node_id == node_id).map(|it| it.kind.clone());
+    let is_beside =
+        |it: &&Node| it.node_id != node_id && it.resource == after && kind.as_ref() == Some(&it.kind);
+    let beside = nodes.iter().filter(is_beside).map(|it| it.name.clone()).collect();
+    Ok(Matched::Done { beside })
 }

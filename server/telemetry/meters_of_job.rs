@@ -3,7 +3,7 @@
 use serde::Serialize;
 use sqlx::PgConnection;
 
-use super::store::NAMED_JOB;
+use super::store_meters::NAMED_JOB;
 use crate::money::Decimal;
 
 /// Of the time in which it was measured. Each is null where no meter said it.

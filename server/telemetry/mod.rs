@@ -34,8 +34,10 @@ mod resolve;
 pub mod share;
 pub mod slurm;
 mod store;
+mod store_meters;
 mod table;
 mod usage_mappings;
+mod used_days;
 mod walk_json;
 
 pub use by_machine::{Holder, MachineUsage, by_machine};

@@ -17,6 +17,7 @@ use crate::billing::Refusal;
 
 const EXPECTED: &str =
     "nvidia-smi --query-gpu=timestamp,uuid,name,index,utilization.gpu,memory.used,power.draw --format=csv";
+const TIME: &str = "%Y/%m/%d %H:%M:%S%.f";
 /// Samples of an accelerator that are kept in memory before they are handed on.
 const PART: usize = 4096;
 
@@ -30,6 +31,15 @@ pub fn is_log(start: &str) -> bool {
         && (has("uuid") || has("index") || has("pci.bus_id"))
         && says_something
         && !has("pid")
+}
+
+/// Whether it is one without a header, which does not say what its cells are.
+pub fn is_log_without_header(start: &str) -> bool {
+    let first = start.lines().next().unwrap_or_default();
+    let cells: Vec<&str> = first.split(", ").map(str::trim).collect();
+    let is_device = |cell: &&str| cell.starts_with("GPU-") && cell.len() == "GPU-".len() + 36;
+    let is_time = |cell: &&str| NaiveDateTime::parse_from_str(cell, TIME).is_ok();
+    cells.len() > 2 && cells.iter().any(|it| is_device(it) || is_time(it))
 }
 
 /// `memory.used [MiB]` is `memory.used`, and the same field has two names.
@@ -65,6 +75,9 @@ struct Point {
 pub fn read(input: impl Read, zone: Tz, each: &mut dyn FnMut(Item)) -> Result<(), Refusal> {
     let mut lines = Lines::new(input, EXPECTED);
     let Some(header) = lines.next()? else { return Err(Refusal::new("an empty file", EXPECTED)) };
+    if is_log_without_header(&header) {
+        return Err(Refusal::new("a log of nvidia-smi without its header", EXPECTED));
+    }
     let names: Vec<String> = header.split(", ").map(column).collect();
     let at: BTreeMap<&str, usize> =
         names.iter().enumerate().map(|(place, name)| (name.as_str(), place)).collect();
@@ -171,7 +184,7 @@ fn number(cell: &str) -> Option<f64> {
 }
 
 fn time(cell: &str, zone: Tz) -> Option<i64> {
-    let local = NaiveDateTime::parse_from_str(cell, "%Y/%m/%d %H:%M:%S%.f").ok()?;
+    let local = NaiveDateTime::parse_from_str(cell, TIME).ok()?;
     local_time::instant(local, zone).map(|at| at.timestamp_millis())
 }
 
@@ -183,6 +196,15 @@ mod tests {
         let mut items = Vec::new();
         read(text.as_bytes(), Tz::UTC, &mut |item| items.push(item)).unwrap();
         items
+    }
+
+    #[test]
+    fn a_log_without_its_header_is_recognized_and_refused() {
+        let row = "2026/07/14 08:12:53.353, GPU-8f2a4f8c-1d2e-4c3b-9a8d-0123456789ab, NVIDIA H100, 38 %\n";
+        assert!(is_log_without_header(row) && !is_log(row));
+        assert!(!is_log_without_header("timestamp, uuid, name, utilization.gpu [%]\n"));
+        let refusal = read(row.as_bytes(), Tz::UTC, &mut |_| {}).unwrap_err();
+        assert_eq!(refusal.found, "a log of nvidia-smi without its header");
     }
 
     #[test]

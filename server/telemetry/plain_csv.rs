@@ -15,6 +15,7 @@
 //! | power | power draw, watts | watts of each |
 //! | model, profile | GPU model; MIG profile | `H100`; `3g.40gb` |
 
+use std::cell::Cell;
 use std::io::Read;
 
 use chrono::{DateTime, NaiveDateTime};
@@ -23,7 +24,7 @@ use chrono_tz::Tz;
 use super::columns::ColumnNames;
 use super::local_time;
 use super::metered::{Activity, Device, Holder, Metered, ten_thousandths, whole};
-use super::reading::Item;
+use super::reading::{Item, Remark};
 use super::table::{self, Cells, Wrong};
 use crate::billing::Refusal;
 
@@ -100,6 +101,8 @@ pub fn read(
     said: &[ColumnNames],
     each: &mut dyn FnMut(Item),
 ) -> Result<(), Refusal> {
+    // What cannot be told from percent is said.
+    let (largest, has_percent_sign) = (Cell::new(0.0_f64), Cell::new(false));
     table::read_named(
         input,
         |columns| {
@@ -113,8 +116,20 @@ pub fn read(
         &["node", "from"],
         EXPECTED,
         each,
-        |cells| row(cells, zone),
-    )
+        |cells| {
+            let item = row(cells, zone)?;
+            let cell = cells.get("utilization");
+            has_percent_sign.set(has_percent_sign.get() || cell.ends_with('%'));
+            largest.set(
+                cell.trim_end_matches('%').trim().parse().map_or(largest.get(), |it| largest.get().max(it)),
+            );
+            Ok(item)
+        },
+    )?;
+    if 0.0 < largest.get() && largest.get() <= 1.0 && !has_percent_sign.get() {
+        each(Item::Remark(Remark::PercentBelowOne));
+    }
+    Ok(())
 }
 
 #[expect(

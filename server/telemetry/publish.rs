@@ -7,15 +7,16 @@ use super::hours::{self, NodeDay};
 use super::import::LOCK;
 use super::job::{FULLY_USED, Holding, Job};
 use super::read_file::BATCH;
-use super::{resolve, store};
+use super::resolve;
+use super::used_days::{Changes, Which};
 use crate::audit::{self, Act, Object, Verb};
 use crate::ledger;
 
-/// Brings up to date what the jobs of an import held, as from a version on: those that no import describes any more held
-/// nothing.
-pub async fn republish(db: &mut PgConnection, import_id: i64, sequence: i64) -> sqlx::Result<()> {
+/// Finds what changes of what was held, now that an import is active or is not any more: jobs that no import describes held nothing.
+pub async fn find_changes(db: &mut PgConnection, import_id: i64) -> sqlx::Result<Changes> {
+    let mut changes = Changes::begin(&mut *db).await?;
     let days = resolve::days_of(&mut *db, import_id).await?;
-    resolve::republish(&mut *db, days, sequence).await?;
+    resolve::find_changes(&mut *db, days, &mut changes).await?;
     let mut after = 0;
     loop {
         let jobs = sqlx::query_scalar!(
@@ -28,13 +29,17 @@ pub async fn republish(db: &mut PgConnection, import_id: i64, sequence: i64) -> 
         )
         .fetch_all(&mut *db)
         .await?;
-        let Some(last) = jobs.last() else { return Ok(()) };
+        let Some(last) = jobs.last() else { return Ok(changes) };
         after = *last;
-        republish_jobs(&mut *db, &jobs, sequence).await?;
+        find_changes_of_jobs(&mut *db, &jobs, &mut changes).await?;
     }
 }
 
-async fn republish_jobs(db: &mut PgConnection, jobs: &[i64], sequence: i64) -> sqlx::Result<()> {
+async fn find_changes_of_jobs(
+    db: &mut PgConnection,
+    jobs: &[i64],
+    changes: &mut Changes,
+) -> sqlx::Result<()> {
     let rows = sqlx::query!(
         "select distinct on (job_no) job_no, started_at, held_seconds, nodes, node_accelerators, node_utilization, node_measured
          from job_descriptions
@@ -68,7 +73,7 @@ async fn republish_jobs(db: &mut PgConnection, jobs: &[i64], sequence: i64) -> s
             new.extend(days.into_iter().map(|day| (row.job_no, *node, day)));
         }
     }
-    store::replace_days(db, jobs, &new, sequence).await
+    changes.replace(db, Which::Jobs(jobs), &new).await
 }
 
 /// What undoing an import did.
@@ -86,13 +91,10 @@ pub enum Undone {
 pub async fn undo(db: &mut PgConnection, import_id: i64, act: Act<'_>) -> sqlx::Result<Undone> {
     let mut tx = db.begin().await?;
     sqlx::query!("select pg_advisory_xact_lock($1)", LOCK).execute(&mut *tx).await?;
-    let sequence = ledger::begin_version(&mut tx).await?;
     let undone = sqlx::query!(
-        "update usage_imports
-         set status = 'undone', until_sequence = $2, undone_at = $3, undone_by = $4
+        "update usage_imports set status = 'undone', undone_at = $2, undone_by = $3
          where import_id = $1 and status = 'active'",
         import_id,
-        sequence,
         act.at,
         act.by.name,
     )
@@ -101,7 +103,12 @@ pub async fn undo(db: &mut PgConnection, import_id: i64, act: Act<'_>) -> sqlx::
     if undone.rows_affected() == 0 {
         return Ok(Undone::NotActive);
     }
-    republish(&mut tx, import_id, sequence).await?;
+    let changes = find_changes(&mut tx, import_id).await?;
+    let sequence = ledger::begin_version(&mut tx).await?;
+    sqlx::query!("update usage_imports set until_sequence = $2 where import_id = $1", import_id, sequence)
+        .execute(&mut *tx)
+        .await?;
+    changes.publish(&mut tx, sequence).await?;
     ledger::end_version(&mut tx, sequence, None, "usage", &act.by.name, act.at).await?;
     audit::record(&mut tx, act, Verb::UsageUndone, &Object::Usage(import_id), json!(null)).await?;
     tx.commit().await?;

@@ -11,7 +11,7 @@ use super::job::JobState;
 use super::measure::measured;
 use super::one_source::of_one_source;
 use super::resolve::{NOBODY, SEEN};
-use super::store::NAMED_JOB;
+use super::store_meters::NAMED_JOB;
 use crate::accelerator::find_model;
 use crate::money::Decimal;
 

@@ -1,6 +1,6 @@
 //! Reads a file of usage on a thread of its own: what it says goes to the database in parts, and its bytes are kept.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read, Write as _};
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use super::format::Format;
 use super::job::Job;
 use super::metered::Metered;
 use super::meters::Meters;
-use super::reading::{Item, Zones};
+use super::reading::{Item, Remark, Zones};
 use crate::billing::{self, Content, Refusal, Rejection};
 use crate::ledger::{self, Kept, OriginalWriter, Originals, Sha256};
 
@@ -36,6 +36,7 @@ pub struct Counts {
     pub first: Option<DateTime<Utc>>,
     pub last: Option<DateTime<Utc>>,
     pub rejections: Vec<Rejection>,
+    pub remarks: BTreeSet<Remark>,
 }
 
 /// What the reading thread needs.
@@ -73,7 +74,7 @@ impl Reading {
         let mut meters = Meters::default();
         let latest = self.latest;
         let read = self.format.read(&mut kept, &self.zones, &self.said, &mut |item| {
-            counts.rows += u64::from(!matches!(item, Item::Metered(_)));
+            counts.rows += u64::from(!matches!(item, Item::Metered(_) | Item::Remark(_)));
             let item = match ends_after(&item, latest) {
                 None => item,
                 Some(end) => {
@@ -100,6 +101,7 @@ impl Reading {
                         let _ = batches.blocking_send(Batch::Jobs(std::mem::take(&mut batch)));
                     }
                 }
+                Item::Remark(remark) => _ = counts.remarks.insert(remark),
                 Item::Skipped(skip) => *counts.skipped.entry(skip.as_str()).or_default() += 1,
                 Item::Rejected(rejection) => {
                     counts.rejected += 1;
@@ -172,17 +174,20 @@ impl Counts {
         }
     }
 
-    /// What is said of jobs that were placed in no month.
+    /// How it was understood, and what of it was placed in no month.
     pub fn remark(&self) -> Option<String> {
         if self.rows == 0 {
             return Some("there is nothing in it: no row, no series".to_owned());
         }
-        (self.without_time > 0).then(|| {
+        let without_time = (self.without_time > 0).then(|| {
             format!(
                 "{} of {} jobs do not say when they ran and count in no month: export Submit, Start and End, too",
                 self.without_time, self.jobs
             )
-        })
+        });
+        let remarks = self.remarks.iter().map(|it| it.sentence().to_owned());
+        let all: Vec<String> = without_time.into_iter().chain(remarks).collect();
+        (!all.is_empty()).then(|| all.join(". "))
     }
 
     fn add(&mut self, job: &Job) {

@@ -20,6 +20,8 @@ pub enum Item {
     Metered(Box<Metered>),
     Rejected(Rejection),
     Skipped(Skip),
+    /// How something was understood that can be understood in two ways; no row of its own.
+    Remark(Remark),
 }
 
 impl Item {
@@ -40,6 +42,17 @@ words! {
         HeaderRepeated = "header-repeated", "the header again";
         OtherMetric = "other-metric", "series that measure something else";
         WithoutTime = "without-time", "samples that do not say when";
+    }
+}
+
+words! {
+    /// How a file was understood.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Remark: sentence {
+        RatioAsPercent = "DCGM_FI_DEV_GPU_UTIL_RATIO was read as percent, as exporter 4.6 writes it";
+        RatioAsRatio = "DCGM_FI_DEV_GPU_UTIL_RATIO was read as 0 to 1, as exporters since 4.7 write it";
+        RatioUnknown = "series of DCGM_FI_DEV_GPU_UTIL_RATIO with nothing but 0 and 1 do not say whether 1 is one percent or all: it is not measured there";
+        PercentBelowOne = "no utilization is above 1, and all were read as percent: if they are 0 to 1, undo this import, multiply them by 100 and import the file again";
     }
 }
 

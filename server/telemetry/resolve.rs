@@ -15,7 +15,7 @@ use sqlx::PgConnection;
 use super::format::Format;
 use super::hours::{ByHour, HOURS, NodeDay};
 use super::metered::HOUR_MS;
-use super::store;
+use super::used_days::{Changes, Which};
 use crate::accelerator::find_model;
 use crate::economics::slices::dominant_share;
 
@@ -58,8 +58,12 @@ pub async fn days_of(db: &mut PgConnection, import_id: i64) -> sqlx::Result<BTre
     Ok(days.into_iter().map(|it| (it.node_id, it.day)).collect())
 }
 
-/// Brings up to date what meters say of these days, as from a version on.
-pub async fn republish(db: &mut PgConnection, days: BTreeSet<NodeAndDay>, sequence: i64) -> sqlx::Result<()> {
+/// Finds what changes of what meters say of these days.
+pub async fn find_changes(
+    db: &mut PgConnection,
+    days: BTreeSet<NodeAndDay>,
+    changes: &mut Changes,
+) -> sqlx::Result<()> {
     let days: Vec<NodeAndDay> = days.into_iter().collect();
     for batch in days.chunks(BATCH) {
         let (nodes, of_days): (Vec<i64>, Vec<NaiveDate>) = batch.iter().copied().unzip();
@@ -97,7 +101,7 @@ pub async fn republish(db: &mut PgConnection, days: BTreeSet<NodeAndDay>, sequen
         for ((node, day), seen) in &seen {
             new.extend(together(*day, seen).into_iter().map(|(job, of_day)| (job, *node, of_day)));
         }
-        store::replace_node_days(&mut *db, (&nodes, &of_days), &new, sequence).await?;
+        changes.replace(&mut *db, Which::Nodes(&nodes, &of_days), &new).await?;
     }
     Ok(())
 }

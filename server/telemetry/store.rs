@@ -1,17 +1,15 @@
-//! Sources, nodes and jobs in the database, by their names; and what jobs held.
+//! Sources, nodes and jobs in the database, by their names.
 
 use std::collections::{BTreeMap, HashMap};
 
-use chrono::{DateTime, NaiveDate, Utc};
+use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use sqlx::PgConnection;
 
 use super::format::Format;
-use super::hours::{ByHour, HOURS, NodeDay};
 use super::import::without_nul;
-use super::job::{Job, JobState};
-use super::metered::{Activity, Metered, MeteredDay};
-use super::resolve::NOBODY;
+use super::job::Job;
+use super::store_meters::Parts;
 use crate::audit::Act;
 
 /// What a source is called whose exports do not name it.
@@ -25,26 +23,15 @@ pub async fn zones(db: &mut PgConnection, kind: &str) -> sqlx::Result<BTreeMap<S
     Ok(rows.into_iter().filter_map(|row| Some((row.name, row.time_zone.parse().ok()?))).collect())
 }
 
-/// What an import says of a device, its holder and a day, which comes in parts where there is much of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Parts {
-    /// Other metrics of the same hours: the one that saw it longest counts.
-    SameHours,
-    /// Other hours.
-    FurtherHours,
-    /// Rows in no order: what they say of an hour adds up.
-    Rows,
-}
-
 /// The numbers of what an import has named so far.
 pub struct Names {
-    kind: &'static str,
+    pub(super) kind: &'static str,
     /// The source of jobs that name none.
     other: String,
     zone: Tz,
-    parts: Parts,
+    pub(super) parts: Parts,
     sources: HashMap<String, i64>,
-    nodes: HashMap<(i64, String), i64>,
+    pub(super) nodes: HashMap<(i64, String), i64>,
 }
 
 impl Names {
@@ -53,6 +40,11 @@ impl Names {
         let is_of_rows = [Format::PlainCsv, Format::OpenCost].iter().any(|format| format.kind() == kind);
         let parts = if is_of_rows { Parts::Rows } else { Parts::SameHours };
         Self { kind, other, zone, parts, sources: HashMap::new(), nodes: HashMap::new() }
+    }
+
+    /// What the sources are called that were named.
+    pub fn sources(&self) -> impl Iterator<Item = &str> {
+        self.sources.keys().map(String::as_str)
     }
 
     /// The same of an import that grows by hours.
@@ -152,50 +144,12 @@ impl Names {
         Ok(())
     }
 
-    /// Writes down what an import says of devices, and of who held them. What two parts of it say of one day is one: as long as the
-    /// part that saw it longest says.
-    pub async fn write_metered(
+    pub(super) async fn source(
         &mut self,
         db: &mut PgConnection,
-        import_id: i64,
-        metered: &[Metered],
+        cluster: &str,
         act: Act<'_>,
-    ) -> sqlx::Result<()> {
-        let mut sources = Vec::with_capacity(metered.len());
-        for it in metered {
-            sources.push(self.source(&mut *db, &it.device.cluster, act).await?);
-        }
-        let named = metered.iter().zip(&sources).map(|(it, source)| (*source, without_nul(&it.device.node)));
-        self.add_new_nodes(&mut *db, named.collect()).await?;
-        let holders = number_holders(&mut *db, metered, &sources).await?;
-        describe_holders(&mut *db, import_id, metered, &sources, &holders).await?;
-        // Two names of one device, as of a series and of the same one under another label, are one row.
-        let mut rows: BTreeMap<Place, Metered> = BTreeMap::new();
-        for (it, source) in metered.iter().zip(&sources) {
-            let Some(node) = self.nodes.get(&(*source, without_nul(&it.device.node))) else { continue };
-            let job = match key_of(it) {
-                None => NOBODY,
-                Some(key) => match holders.get(&(*source, key)) {
-                    Some(number) => *number,
-                    None => continue,
-                },
-            };
-            let device = (without_nul(&it.device.id), without_nul(&it.device.slice));
-            rows.entry((*node, device, job))
-                .or_insert_with(|| Metered { device: it.device.clone(), ..Metered::default() })
-                .merge(it.clone());
-        }
-        let days = rows.iter().flat_map(|(place, metered)| {
-            metered.days.iter().map(move |(day, of_day)| MeterDay { place, metered, day: *day, of_day })
-        });
-        for days in days.collect::<Vec<_>>().chunks(METER_DAYS) {
-            insert_meter_days(&mut *db, (import_id, self.parts, self.kind == Format::OpenCost.kind()), days)
-                .await?;
-        }
-        Ok(())
-    }
-
-    async fn source(&mut self, db: &mut PgConnection, cluster: &str, act: Act<'_>) -> sqlx::Result<i64> {
+    ) -> sqlx::Result<i64> {
         let name = if cluster.is_empty() { &self.other } else { cluster };
         if let Some(id) = self.sources.get(name) {
             return Ok(*id);
@@ -231,7 +185,7 @@ impl Names {
         self.add_new_nodes(db, new).await
     }
 
-    async fn add_new_nodes(
+    pub(super) async fn add_new_nodes(
         &mut self,
         db: &mut PgConnection,
         mut new: Vec<(i64, String)>,
@@ -265,224 +219,6 @@ impl Names {
     }
 }
 
-/// Before the number by which a meter names a job of a scheduler, which describes it.
-pub const NAMED_JOB: &str = "hpc_job:";
-
-/// Node, device with its slice, and job.
-type Place = (i64, (String, String), i64);
-
-/// Days of devices that are written together.
-const METER_DAYS: usize = 1_000;
-
-/// What an import says of a device and its holder on a day.
-struct MeterDay<'a> {
-    place: &'a Place,
-    metered: &'a Metered,
-    day: NaiveDate,
-    of_day: &'a MeteredDay,
-}
-
-/// What tells who held a device from others of the source. No namespace has a colon: a job of a scheduler is none of its pods.
-fn key_of(metered: &Metered) -> Option<String> {
-    let holder = metered.holder.as_ref()?;
-    let key = if holder.is_slurm_job {
-        format!("{NAMED_JOB}{}", holder.name)
-    } else {
-        format!("{}/{}", holder.namespace, holder.name)
-    };
-    Some(without_nul(&key))
-}
-
-async fn number_holders(
-    db: &mut PgConnection,
-    metered: &[Metered],
-    sources: &[i64],
-) -> sqlx::Result<HashMap<(i64, String), i64>> {
-    let mut wanted: Vec<(i64, String)> =
-        metered.iter().zip(sources).filter_map(|(it, source)| Some((*source, key_of(it)?))).collect();
-    wanted.sort_unstable();
-    wanted.dedup();
-    let (sources, keys): (Vec<i64>, Vec<String>) = wanted.into_iter().unzip();
-    number_keys(db, &sources, &keys).await
-}
-
-/// A pod, from when until when it was seen, in milliseconds since 1970.
-struct Described<'a> {
-    metered: &'a Metered,
-    first: i64,
-    last: i64,
-    /// As how many each of its devices counts.
-    accelerators: BTreeMap<&'a str, u16>,
-}
-
-impl Described<'_> {
-    fn thousandths(&self) -> i64 {
-        self.accelerators.values().map(|it| 1000 * i64::from(*it)).sum()
-    }
-}
-
-/// Pods, as what a scheduler calls jobs: as long as they were seen.
-async fn describe_holders(
-    db: &mut PgConnection,
-    import_id: i64,
-    metered: &[Metered],
-    sources: &[i64],
-    holders: &HashMap<(i64, String), i64>,
-) -> sqlx::Result<()> {
-    let mut described: BTreeMap<i64, Described<'_>> = BTreeMap::new();
-    let is_pod = |it: &Metered| it.holder.as_ref().is_some_and(|holder| !holder.is_slurm_job);
-    for (it, source) in metered.iter().zip(sources).filter(|(it, _)| is_pod(it)) {
-        let number = key_of(it).and_then(|key| holders.get(&(*source, key)).copied());
-        let (Some(number), Some((first, last))) = (number, it.seen) else { continue };
-        let new = || Described { metered: it, first, last, accelerators: BTreeMap::new() };
-        let known = described.entry(number).or_insert_with(new);
-        (known.first, known.last) = (known.first.min(first), known.last.max(last));
-        let accelerators = known.accelerators.entry(&it.device.id).or_default();
-        *accelerators = (*accelerators).max(it.most).max(1);
-    }
-    let time = |milliseconds: i64| DateTime::from_timestamp_millis(milliseconds).unwrap_or_default();
-    let text = |of: fn(&Metered) -> &str| -> Vec<String> {
-        described.values().map(|it| without_nul(of(it.metered))).collect()
-    };
-    let holder = |of: fn(&super::metered::Holder) -> &String| -> Vec<String> {
-        let texts = described.values().map(|it| it.metered.holder.as_ref().map(|it| without_nul(of(it))));
-        texts.map(Option::unwrap_or_default).collect()
-    };
-    sqlx::query!(
-        "insert into job_descriptions (
-             job_no, import_id, job_id, name, namespace, model, started_at, held_until, held_seconds, accelerators, user_name,
-             account, project, queue, qos, comment, state, is_over, nodes, node_accelerators, node_utilization, is_metered, profile
-         )
-         select job_no, $1, job_id, name, namespace, model, started_at, held_until,
-             extract(epoch from held_until - started_at)::bigint, accelerators, user_name, '', '', '', '', '', $10, false, '{}', '{}',
-             '{}', true, profile
-         from unnest(
-             $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[], $8::timestamptz[], $9::bigint[],
-             $11::text[], $12::text[]
-         ) as new (job_no, job_id, name, namespace, model, started_at, held_until, accelerators, profile, user_name)
-         on conflict (job_no, import_id) do update
-         set started_at = least(job_descriptions.started_at, excluded.started_at),
-             held_until = greatest(job_descriptions.held_until, excluded.held_until),
-             accelerators = greatest(job_descriptions.accelerators, excluded.accelerators)",
-        import_id,
-        &described.keys().copied().collect::<Vec<_>>(),
-        &holder(|it| &it.name),
-        &holder(|it| &it.container),
-        &holder(|it| &it.namespace),
-        &text(|it| &it.device.model),
-        &described.values().map(|it| time(it.first)).collect::<Vec<_>>(),
-        &described.values().map(|it| time(it.last)).collect::<Vec<_>>(),
-        &described.values().map(Described::thousandths).collect::<Vec<_>>(),
-        JobState::Unknown.as_str(),
-        &text(|it| &it.device.profile),
-        &holder(|it| &it.user),
-    )
-    .execute(db)
-    .await?;
-    Ok(())
-}
-
-/// What parts of an import say of days.
-async fn insert_meter_days(
-    db: &mut PgConnection,
-    (import_id, parts, are_containers): (i64, Parts, bool),
-    rows: &[MeterDay<'_>],
-) -> sqlx::Result<()> {
-    let hours = |of: &dyn Fn(&MeteredDay, usize) -> i32| -> Vec<String> {
-        rows.iter().map(|row| array((0..HOURS).map(|hour| i64::from(of(row.of_day, hour))))).collect()
-    };
-    let tensor = |day: &MeteredDay, hour: usize| {
-        let of = &day.activity[Activity::Tensor as usize];
-        (of.0[hour], of.1[hour])
-    };
-    let texts = |of: for<'a> fn(&'a MeterDay<'_>) -> &'a str| -> Vec<String> {
-        rows.iter().map(|row| without_nul(of(row))).collect()
-    };
-    let numbers = |of: fn(&MeterDay<'_>) -> i64| -> Vec<i64> { rows.iter().map(of).collect() };
-    sqlx::query!(
-        "insert into meter_days as known (
-             import_id, node_id, device, slice, job_no, profile, model, day, present, measured, busy, tensor_measured, tensor,
-             memory_mib_seconds, memory_seconds, joules
-         )
-         select $1, node_id, device, slice, job_no, profile, model, day, present::integer[], measured::integer[],
-             busy::integer[], tensor_measured::integer[], tensor::integer[], mib, seconds, joules
-         from unnest(
-             $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::text[], $9::date[], $10::text[], $11::text[],
-             $12::text[], $13::text[], $14::text[], $15::bigint[], $16::bigint[], $17::bigint[]
-         ) as new (
-             node_id, device, slice, job_no, profile, model, day, present, measured, busy, tensor_measured, tensor, mib, seconds,
-             joules
-         )
-         on conflict (import_id, day, node_id, device, slice, job_no) do update
-         set present = case
-                 when $18 then added(known.present, excluded.present, case when known.device = '' or $19 then 512 else 1 end)
-                 else longest(known.present, excluded.present, known.present, excluded.present)
-             end,
-             measured = case
-                 when $18 then added(known.measured, excluded.measured, case when known.device = '' or $19 then 512 else 1 end)
-                 else longest(known.measured, excluded.measured, known.measured, excluded.measured)
-             end,
-             busy = case
-                 when $18 then added(known.busy, excluded.busy, case when known.device = '' or $19 then 512 else 1 end)
-                 else longest(known.measured, excluded.measured, known.busy, excluded.busy)
-             end,
-             tensor_measured = longest(
-                 known.tensor_measured, excluded.tensor_measured, known.tensor_measured, excluded.tensor_measured
-             ),
-             tensor = longest(known.tensor_measured, excluded.tensor_measured, known.tensor, excluded.tensor),
-             memory_mib_seconds = case
-                 when $2 then known.memory_mib_seconds + excluded.memory_mib_seconds
-                 when excluded.memory_seconds > known.memory_seconds then excluded.memory_mib_seconds
-                 else known.memory_mib_seconds
-             end,
-             memory_seconds = case
-                 when $2 then known.memory_seconds + excluded.memory_seconds
-                 else greatest(known.memory_seconds, excluded.memory_seconds)
-             end,
-             joules = case when $2 then known.joules + excluded.joules else greatest(known.joules, excluded.joules) end",
-        import_id,
-        parts != Parts::SameHours,
-        &numbers(|row| row.place.0),
-        &texts(|row| &row.place.1.0),
-        &texts(|row| &row.place.1.1),
-        &numbers(|row| row.place.2),
-        &texts(|row| &row.metered.device.profile),
-        &texts(|row| &row.metered.device.model),
-        &rows.iter().map(|row| row.day).collect::<Vec<_>>(),
-        &hours(&|day, hour| day.present[hour]),
-        &hours(&|day, hour| day.busy(hour).0),
-        &hours(&|day, hour| day.busy(hour).1),
-        &hours(&|day, hour| tensor(day, hour).0),
-        &hours(&|day, hour| tensor(day, hour).1),
-        &numbers(|row| row.of_day.memory.0),
-        &numbers(|row| row.of_day.memory.1),
-        &numbers(|row| row.of_day.energy),
-        parts == Parts::Rows,
-        // Of OpenCost a device is a container, which may hold several.
-        are_containers,
-    )
-    .execute(db)
-    .await?;
-    Ok(())
-}
-
-/// Writes down how many hours of accelerators an import of a meter saw, held or not.
-pub async fn count_seen_hours(db: &mut PgConnection, import_id: i64) -> sqlx::Result<()> {
-    sqlx::query!(
-        "update usage_imports
-         set accelerator_hours = (
-             select coalesce(round(sum(seen) / 3600000.0, 6), 0)
-             from meter_days m cross join unnest(m.present) seen
-             where m.import_id = $1
-         )
-         where import_id = $1",
-        import_id,
-    )
-    .execute(db)
-    .await?;
-    Ok(())
-}
-
 /// The numbers of jobs, by their source and key; those that are new get one.
 async fn number_jobs(
     db: &mut PgConnection,
@@ -493,7 +229,7 @@ async fn number_jobs(
     number_keys(db, sources, &keys).await
 }
 
-async fn number_keys(
+pub(super) async fn number_keys(
     db: &mut PgConnection,
     sources: &[i64],
     keys: &[String],
@@ -523,156 +259,7 @@ fn number(value: u64) -> i64 {
 }
 
 /// An array as PostgreSQL reads it from a text: several of different lengths cannot be unnested otherwise.
-fn array(values: impl Iterator<Item = i64>) -> String {
+pub(super) fn array(values: impl Iterator<Item = i64>) -> String {
     let values: Vec<String> = values.map(|value| value.to_string()).collect();
     format!("{{{}}}", values.join(","))
-}
-
-/// Makes `new` what these jobs held from a version on. What stays as it was is not touched.
-pub async fn replace_days(
-    db: &mut PgConnection,
-    jobs: &[i64],
-    new: &[(i64, i64, NodeDay)],
-    sequence: i64,
-) -> sqlx::Result<()> {
-    replace(db, Which { jobs, of: None }, new, sequence).await
-}
-
-/// Which days are replaced: of these jobs all, or those of these nodes.
-struct Which<'a> {
-    jobs: &'a [i64],
-    of: Option<(&'a [i64], &'a [NaiveDate])>,
-}
-
-async fn replace(
-    db: &mut PgConnection,
-    which: Which<'_>,
-    new: &[(i64, i64, NodeDay)],
-    sequence: i64,
-) -> sqlx::Result<()> {
-    let (only_nodes, only_days) = which.of.unwrap_or_default();
-    let hours = |of: fn(&NodeDay) -> &ByHour| -> Vec<String> {
-        new.iter().map(|(.., day)| array(of(day).iter().map(|it| i64::from(*it)))).collect()
-    };
-    let (numbers, nodes): (Vec<i64>, Vec<i64>) = new.iter().map(|(job, node, _)| (*job, *node)).unzip();
-    let days: Vec<NaiveDate> = new.iter().map(|(.., day)| day.day).collect();
-    let (held, measured, busy) = (hours(|it| &it.held), hours(|it| &it.measured), hours(|it| &it.busy));
-    sqlx::query!(
-        "update usage_days known
-         set until_sequence = $1
-         where known.job_no = any($2) and known.until_sequence is null
-           and (
-               not $9 or (known.node_id, known.day) in (select * from unnest($10::bigint[], $11::date[]))
-           )
-           and not exists (
-             select
-             from unnest($3::bigint[], $4::bigint[], $5::date[], $6::text[], $7::text[], $8::text[])
-                 as new (job_no, node_id, day, held, measured, busy)
-             where new.job_no = known.job_no and new.node_id = known.node_id and new.day = known.day
-               and new.held::integer[] = known.held and new.measured::integer[] = known.measured
-               and new.busy::integer[] = known.busy
-         )",
-        sequence,
-        which.jobs,
-        &numbers,
-        &nodes,
-        &days,
-        &held,
-        &measured,
-        &busy,
-        which.of.is_some(),
-        only_nodes,
-        only_days,
-    )
-    .execute(&mut *db)
-    .await?;
-    sqlx::query!(
-        "insert into usage_days (job_no, node_id, day, held, measured, busy, from_sequence)
-         select new.job_no, new.node_id, new.day, new.held::integer[], new.measured::integer[], new.busy::integer[], $1
-         from unnest($2::bigint[], $3::bigint[], $4::date[], $5::text[], $6::text[], $7::text[])
-             as new (job_no, node_id, day, held, measured, busy)
-         where not exists (
-             select from usage_days known
-             where known.day = new.day and known.node_id = new.node_id and known.job_no = new.job_no
-               and known.until_sequence is null
-         )",
-        sequence,
-        &numbers,
-        &nodes,
-        &days,
-        &held,
-        &measured,
-        &busy,
-    )
-    .execute(db)
-    .await?;
-    Ok(())
-}
-
-/// Makes `new` what was held on these days of these nodes from a version on. What stays as it was is not touched.
-pub async fn replace_node_days(
-    db: &mut PgConnection,
-    (nodes, days): (&[i64], &[NaiveDate]),
-    new: &[(i64, i64, NodeDay)],
-    sequence: i64,
-) -> sqlx::Result<()> {
-    let jobs = sqlx::query_scalar!(
-        r#"select distinct job_no as "job_no!"
-           from usage_days
-           join unnest($1::bigint[], $2::date[]) as wanted (node_id, day) using (node_id, day)
-           where until_sequence is null"#,
-        nodes,
-        days,
-    )
-    .fetch_all(&mut *db)
-    .await?;
-    replace(db, Which { jobs: &jobs, of: Some((nodes, days)) }, new, sequence).await
-}
-
-#[cfg(test)]
-mod tests {
-    use sqlx::PgPool;
-
-    use super::*;
-    use crate::audit::Actor;
-    use crate::telemetry::metered::{Device, Holder};
-
-    /// A job that held two accelerators from a minute of an hour to another.
-    fn held(from: i64, until: i64) -> Metered {
-        let holder = Holder { name: "train".to_owned(), ..Holder::default() };
-        let device = Device { node: "n1".to_owned(), ..Device::default() };
-        let mut metered = Metered { device, holder: Some(holder), ..Metered::default() };
-        metered.several(from * 60_000, until * 60_000, 2.0, Some((Activity::Utilization, 5000)));
-        metered
-    }
-
-    #[sqlx::test(migrator = "crate::MIGRATOR")]
-    async fn rows_of_an_hour_that_come_in_parts_add_up_and_metrics_do_not(pool: PgPool) {
-        let mut db = pool.acquire().await.unwrap();
-        let now = DateTime::UNIX_EPOCH;
-        let by = Actor::command_line(None);
-        for (format, expected) in [(Format::PlainCsv, 90 * 60_000), (Format::Prometheus, 60 * 60_000)] {
-            let import_id = sqlx::query_scalar(
-                "insert into usage_imports (batch_id, format, file_name, sha256, status, imported_at, imported_by)
-                 values (gen_random_uuid(), $1, '', '', 'loading', $2, '')
-                 returning import_id",
-            )
-            .bind(format.as_str())
-            .bind(now)
-            .fetch_one(&mut *db)
-            .await
-            .unwrap();
-            let mut names = Names::new(format.kind(), None, Tz::UTC);
-            for part in [held(0, 30), held(45, 60)] {
-                names.write_metered(&mut db, import_id, &[part], by.at(now)).await.unwrap();
-            }
-            let (present, busy): (i32, i32) =
-                sqlx::query_as("select present[1], busy[1] from meter_days where import_id = $1")
-                    .bind(import_id)
-                    .fetch_one(&mut *db)
-                    .await
-                    .unwrap();
-            assert_eq!((present, busy), (expected, expected / 2), "{format:?}");
-        }
-    }
 }

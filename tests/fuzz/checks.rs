@@ -95,7 +95,7 @@ pub fn usage(bytes: &[u8]) {
             }
         }
         Item::Rejected(rejection) => assert!(!rejection.expected.is_empty()),
-        Item::Sample | Item::Skipped(_) => {}
+        Item::Sample | Item::Skipped(_) | Item::Remark(_) => {}
     };
     if let Err(refusal) = format.read(bytes, &zones, &[], &mut each) {
         assert!(!refusal.message().is_empty());

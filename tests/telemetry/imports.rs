@@ -23,10 +23,10 @@ const RUNNING: &str =
 const ENDED: &str = "9|9|hpc|ann|ml|gpu|FAILED|2026-09-02T09:00:00|2026-09-02T20:00:00|2026-09-02T23:30:00|12600|gres/gpu=8|gpu-01|train";
 
 async fn import(ledger: &TestLedger, name: &str, content: &str) -> Report {
-    import_in(ledger, name, content, Tz::UTC).await
+    import_in(ledger, name, content, None).await
 }
 
-async fn import_in(ledger: &TestLedger, name: &str, content: &str, zone: Tz) -> Report {
+async fn import_in(ledger: &TestLedger, name: &str, content: &str, zone: Option<Tz>) -> Report {
     let path = ledger.file(name, content);
     let (usage, bills) = telemetry::usage_among(vec![Source::new(name, path)], &[]).await;
     assert!(bills.is_empty(), "{name} is usage");
@@ -152,13 +152,22 @@ async fn times_without_an_offset_are_of_the_clock_that_was_said(db: PgPool) {
     let ledger = TestLedger::new(db);
     // The night in which the clocks go back: from half past two, once more, to a quarter to three.
     let row = "7|7|hpc|ann|ml|gpu|COMPLETED|2026-10-25T01:00:00|2026-10-25T02:30:00|2026-10-25T02:45:00|4500|gres/gpu=1|n1|x";
-    import_in(&ledger, "a.txt", &sacct(&[row]), "Europe/Berlin".parse().unwrap()).await;
+    import_in(&ledger, "a.txt", &sacct(&[row]), "Europe/Berlin".parse().ok()).await;
+    // Whoever says another one is told that it was not used.
+    let other = row.replace("7|7", "6|6");
+    let told = import_in(&ledger, "c.txt", &sacct(&[&other]), "Asia/Tokyo".parse().ok()).await;
+    let message = told.message.unwrap_or_default();
+    assert!(
+        message.contains("hpc are known to stand at Europe/Berlin, and Asia/Tokyo was not used"),
+        "{message}"
+    );
     let held: Vec<i32> =
-        sqlx::query_scalar("select held from usage_days").fetch_one(&ledger.db).await.unwrap();
+        sqlx::query_scalar("select distinct held from usage_days").fetch_one(&ledger.db).await.unwrap();
     assert_eq!((held[0], held[1], held.iter().sum::<i32>()), (1_800_000, 2_700_000, 4_500_000));
     // A cluster's clock is remembered.
     let later = row.replace("7|7", "8|8");
-    import(&ledger, "b.txt", &sacct(&[&later])).await;
+    let told = import(&ledger, "b.txt", &sacct(&[&later])).await;
+    assert_eq!(told.message, None);
     let days: i64 = sqlx::query_scalar("select count(distinct held) from usage_days")
         .fetch_one(&ledger.db)
         .await
@@ -239,7 +248,7 @@ async fn a_cluster_that_its_exports_do_not_name_keeps_its_clock(db: PgPool) {
         let row = FIRST.replace("7|7|hpc|", &format!("{id}|{id}|"));
         format!("{}\n{row}\n", HEADER.replace("Cluster|", ""))
     };
-    import_in(&ledger, "a.txt", &without(7), "Europe/Berlin".parse().unwrap()).await;
+    import_in(&ledger, "a.txt", &without(7), "Europe/Berlin".parse().ok()).await;
     import(&ledger, "b.txt", &without(8)).await;
     let begins: Vec<String> = sqlx::query_scalar("select distinct started_at::text from job_descriptions")
         .fetch_all(&ledger.db)
@@ -261,7 +270,7 @@ async fn a_plain_file_is_kept_once_and_a_packed_one_as_it_arrived(db: PgPool) {
     let path = ledger.file("b.txt.gz", crate::support::files::gzip(sacct(&[SECOND]).as_bytes()));
     let (usage, _) = telemetry::usage_among(vec![Source::new("b.txt.gz", path)], &[]).await;
     let by = Actor::command_line(None);
-    let importing = ImportUsage { source: None, zone: Tz::UTC, batch_id: Uuid::new_v4(), act: by.at(now()) };
+    let importing = ImportUsage { source: None, zone: None, batch_id: Uuid::new_v4(), act: by.at(now()) };
     let report = importing.all(&ledger.db, &ledger.originals, usage).await.pop().unwrap();
     assert_eq!(report.status, Status::Loaded);
     assert_eq!(copies(), 1);

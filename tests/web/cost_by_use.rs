@@ -191,6 +191,49 @@ async fn leads_see_the_jobs_of_their_teams_and_no_others(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_year_of_jobs_says_what_its_months_say(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut finance = with_rules(&ledger).await;
+    // Over the end of a month: a job of October that ends in November, and one that runs in November alone.
+    let bill = bill()
+        .hour("acme", "s1", "2026-10-31T23", "8", "vision")
+        .hour("acme", "s1", "2026-11-01T00", "16", "vision")
+        .hour("acme", "s1", "2026-11-02T00", "4", "vision");
+    finance.import("bill.csv", bill).await;
+    let over = "10|10|hpc|ann|ml|gpu|COMPLETED|2026-10-31T23:00:00|2026-10-31T23:00:00|2026-11-01T01:00:00|7200|gres/gpu=8||node-s1|over";
+    let later = "11|11|hpc|ben|cv|gpu|COMPLETED|2026-11-02T00:00:00|2026-11-02T00:00:00|2026-11-02T01:00:00|3600|gres/gpu=8||node-s1|later";
+    import(&mut finance, "sacct.txt", &format!("{SACCT}{over}\n{later}\n")).await;
+    let mut lead = finance.signed_in(Role::Lead).await;
+    for (person, jobs_of_all) in [(&mut finance, 6), (&mut lead, 2)] {
+        let year = person.json("/jobs/2026-01..2026-12.json").await;
+        let months = [person.json("/jobs/2026-10.json").await, person.json("/jobs/2026-11.json").await];
+        let cost = |answer: &Value, of: &str| decimal(&answer["cost"][of]);
+        for of in ["total", "used", "idle", "unmeasured", "unheld", "stranded", "without_usage"] {
+            assert_eq!(cost(&year, of), cost(&months[0], of) + cost(&months[1], of), "{of}");
+        }
+        assert_eq!(year["jobs"].as_array().unwrap().len(), jobs_of_all, "{year:#}");
+        let by_user = person.json("/jobs/2026-01..2026-12.json?by=user").await;
+        let found: Vec<(String, String)> = by_user["groups"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| (it["key"].as_str().unwrap().to_owned(), decimal(&it["cost"]).normalize().to_string()))
+            .collect();
+        let expected = pairs([("ann", "64.4"), ("ben", "24.2"), ("cat", "0")]);
+        assert_eq!(found, if jobs_of_all == 6 { expected } else { expected[1..2].to_vec() });
+        // A job that ran in two months is one.
+        let found = person.json("/jobs/2026-01..2026-12.json?find=over").await;
+        let over: Vec<&Value> = found["jobs"].as_array().unwrap().iter().map(|it| &it["cost"]).collect();
+        assert_eq!(over.len(), usize::from(jobs_of_all == 6));
+        assert!(over.iter().all(|cost| decimal(cost) == "24".parse().unwrap()), "{over:?}");
+    }
+    // What it says changes with what is undone, however long it was remembered.
+    finance.submit("/usage/imports/1", "/usage/imports/1/undo", &[]).await;
+    let year = finance.json("/jobs/2026-01..2026-12.json").await;
+    assert!(year["jobs"].as_array().unwrap().is_empty(), "{year:#}");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn pods_of_one_name_in_two_namespaces_are_two_jobs(db: PgPool) {
     let ledger = TestLedger::new(db);
     let mut finance = with_rules(&ledger).await;

@@ -129,6 +129,38 @@ async fn a_node_is_matched_and_both_are_taken_back(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_node_that_becomes_a_machine_that_another_one_is_says_so(db: PgPool) {
+    let finance = with_usage(db).await;
+    let mut admin = finance.signed_in_as("ada@example.org", Role::Admin).await;
+    let nodes = admin.json("/usage.json").await;
+    let node = nodes["nodes"].as_array().unwrap().iter().find(|it| it["name"] == "gpu-7").unwrap();
+    let address = format!("/usage/nodes/{}", node["node_id"]);
+    let matched = admin.submit("/usage", &address, &[("machine", "node-s1")]).await;
+    let page = admin.get(matched.location()).await;
+    assert!(page.body.contains("machine node-s1, as node-s1 is: what they held adds up"), "{}", page.body);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn how_a_file_was_understood_is_said(db: PgPool) {
+    let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
+    let csv = "node,from,to,accelerators,holder,utilization\n\
+        n1,2026-10-05T10:00:00Z,2026-10-05T11:00:00Z,8,train,0.93\n";
+    let log = "2026/07/14 08:12:53.353, GPU-8f2a4f8c-1d2e-4c3b-9a8d-0123456789ab, NVIDIA H100, 38 %\n";
+    for (name, content, expected) in [
+        ("usage.csv", csv, "No utilization is above 1, and all were read as percent"),
+        ("smi.log", log, "a log of nvidia-smi without its header"),
+    ] {
+        let uploaded = finance.upload(&[(name, content.as_bytes())]).await;
+        finance.run_jobs().await;
+        let batch = finance.get(uploaded.location()).await.body;
+        let import =
+            batch.split("/usage/imports/").nth(1).and_then(|it| it.split('"').next()).unwrap().to_owned();
+        let page = finance.get(&format!("/usage/imports/{import}")).await.body;
+        assert!(page.contains(expected) || batch.contains(expected), "{name}: {page} {batch}");
+    }
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn a_file_that_is_no_usage_is_told_with_its_rows(db: PgPool) {
     let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
     let head = SACCT.lines().next().unwrap();

@@ -161,7 +161,7 @@ impl Answers {
         let mut owners: Vec<JobCost> = Vec::new();
         for month in months {
             let asked = Question { period: month.into(), sequence: Some(sequence), ..question.clone() };
-            for it in self.job_costs(&mut *db, &asked).await?.jobs.iter().filter(|it| it.job == label) {
+            for it in self.job_costs(&mut *db, &asked, None).await?.jobs.iter().filter(|it| it.job == label) {
                 match owners.iter_mut().find(|known| known.whose() == it.whose()) {
                     Some(known) => known.cost += it.cost,
                     None => owners.push(it.clone()),

@@ -1,16 +1,20 @@
 //! Who held the accelerators of a period, and what of their machines' charges is for whom: by job, and what nobody held.
 
+mod dimension;
 mod job;
+mod list;
 mod machine_rows;
 mod month;
+mod remembered;
+mod sums;
 mod usage;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 use sqlx::PgConnection;
 
-use self::month::{Held, HeldByJob};
+use self::month::{Held, HeldByJob, HeldOnNode};
 use super::{Answers, DataStatus, Error, Filter, Grouping, Question};
 use crate::accounts::Viewer;
 use crate::money::Decimal;
@@ -18,10 +22,13 @@ use crate::period::Period;
 use crate::telemetry::read::{self, JobDescription, Node};
 use crate::telemetry::{JobState, hours_of};
 
+pub use dimension::JobDimension;
 pub use job::{GpuJobDay, GpuJobReport, GpuJobStretch};
+pub use list::JobsAsked;
+pub use sums::{JobGroup, JobSums};
 
 /// What accelerators were used for in a period.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct GpuJobs {
     pub period: Period,
     #[serde(flatten)]
@@ -33,7 +40,16 @@ pub struct GpuJobs {
     pub jobs: Vec<GpuJob>,
     /// What is not listed, because there is so much of it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub others: Option<OtherJobs>,
+    pub others: Option<JobSums>,
+    /// Where they are added up: by cost, the largest first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub groups: Option<Vec<JobGroup>>,
+    /// Of all jobs that are asked for.
+    #[serde(skip)]
+    pub sums: JobSums,
+    /// What some job of the period has.
+    #[serde(skip)]
+    pub dimensions: Vec<JobDimension>,
     /// Held by jobs on machines that no bill of the period has, and in none of the lines above.
     #[serde(skip_serializing_if = "Decimal::is_zero")]
     pub hours_without_bill: Decimal,
@@ -81,18 +97,6 @@ pub struct CostLines {
     pub without_usage: Decimal,
 }
 
-/// Jobs that cost less than those that are listed.
-#[derive(Clone, Debug, Serialize)]
-pub struct OtherJobs {
-    pub jobs: usize,
-    pub accelerator_hours: Decimal,
-    pub used_hours: Decimal,
-    pub measured_hours: Decimal,
-    pub cost: Decimal,
-    pub idle_cost: Decimal,
-    pub hours_without_cost: Decimal,
-}
-
 /// What a job held in the period.
 #[derive(Clone, Debug, Serialize)]
 pub struct GpuJob {
@@ -131,22 +135,6 @@ pub struct GpuJobOnNode {
     pub hours_without_cost: Decimal,
 }
 
-impl GpuJob {
-    /// What of it is of one node alone.
-    pub fn keep_node(&mut self, node: &str) {
-        self.on_nodes.retain(|it| it.node == node);
-        let sum = |of: fn(&GpuJobOnNode) -> Decimal| self.on_nodes.iter().map(of).sum::<Decimal>();
-        self.accelerator_hours = sum(|it| it.accelerator_hours);
-        self.used_hours = sum(|it| it.used_hours);
-        self.measured_hours = sum(|it| it.measured_hours);
-        self.cost = sum(|it| it.cost);
-        self.idle_cost = sum(|it| it.idle_cost);
-        self.hours_without_cost = sum(|it| it.hours_without_cost);
-        self.utilization = self.used_hours.divide(self.measured_hours, 4);
-        self.nodes = vec![node.to_owned()];
-    }
-}
-
 #[derive(Clone, Debug, Serialize)]
 pub struct UnmatchedNode {
     #[serde(flatten)]
@@ -155,72 +143,72 @@ pub struct UnmatchedNode {
     pub jobs: usize,
 }
 
+/// What is known of the machines and jobs of an organization in a period.
+struct Known {
+    held: Held,
+    nodes: BTreeMap<i64, Node>,
+    sequence: i64,
+}
+
 impl Answers {
-    /// What accelerators were used for in a question's period.
+    /// What accelerators were used for in a question's period, with all its jobs.
     ///
     /// # Errors
     /// A version that is still to come.
     pub async fn gpu_jobs(&self, db: &mut PgConnection, question: &Question) -> Result<GpuJobs, Error> {
-        Box::pin(self.costliest_gpu_jobs(db, question, usize::MAX)).await
+        Box::pin(self.some_gpu_jobs(db, question, JobsAsked::default())).await
     }
 
-    /// The same with no more jobs than these, those that cost most; the others are added up. Who sees some jobs only is shown all of them.
+    /// The same with some of its jobs. Memory is bounded by what is listed and by what each job held: of a year of a large fleet nobody
+    /// looks at everything that is known of half a million jobs.
     ///
     /// # Errors
     /// A version that is still to come.
-    pub async fn costliest_gpu_jobs(
+    pub async fn some_gpu_jobs(
         &self,
         db: &mut PgConnection,
         question: &Question,
-        most: usize,
+        asked: JobsAsked<'_>,
     ) -> Result<GpuJobs, Error> {
-        let most = if question.viewer == Viewer::Everything { most } else { usize::MAX };
-        let mut it = Box::pin(self.all_gpu_jobs(&mut *db, &question.of_organization(), most)).await?;
-        let labels: Option<HashSet<String>> =
-            it.others.as_ref().map(|_| it.jobs.iter().map(|job| job.job.label()).collect());
-        let costs = self.job_costs_among(&mut *db, question, labels.as_ref()).await?;
-        let owners = costs.owners();
-        for job in &mut it.jobs {
-            if let Some(owner) = owners.get(job.job.label().as_str()) {
-                job.team.clone_from(&owner.team);
-                job.project.clone_from(&owner.project);
-                job.experiment.clone_from(&owner.experiment);
-            }
+        if question.is_long() {
+            return self.remembered_gpu_jobs(db, question, asked).await;
         }
+        self.find_gpu_jobs(db, question, asked).await
+    }
+
+    pub(super) async fn find_gpu_jobs(
+        &self,
+        db: &mut PgConnection,
+        question: &Question,
+        asked: JobsAsked<'_>,
+    ) -> Result<GpuJobs, Error> {
+        let (mut it, known) = Box::pin(self.gpu_use(&mut *db, &question.of_organization())).await?;
+        Box::pin(self.list_jobs(&mut *db, question, asked, &known, &mut it)).await?;
         if question.viewer != Viewer::Everything {
             // What others held, and what no team is known to have held, is not theirs to see.
-            it.jobs.retain(|job| owners.contains_key(job.job.label().as_str()));
             it.unmatched.clear();
-            it.hours_without_bill = it.jobs.iter().map(|job| job.hours_without_cost).sum();
+            it.hours_without_bill = it.sums.hours_without_cost;
             let with_accelerator = question.filtered(Filter::no_value(Grouping::Accelerator).left_out());
             (it.hours, it.cost) = self.lines_by_use(&mut *db, &with_accelerator).await?;
         }
         Ok(it)
     }
 
-    /// What all accelerators of the organization were used for.
-    async fn all_gpu_jobs(
-        &self,
-        db: &mut PgConnection,
-        question: &Question,
-        most: usize,
-    ) -> Result<GpuJobs, Error> {
+    /// What all accelerators of the organization were used for, without its jobs.
+    async fn gpu_use(&self, db: &mut PgConnection, question: &Question) -> Result<(GpuJobs, Known), Error> {
         let with_accelerator = question.filtered(Filter::no_value(Grouping::Accelerator).left_out());
         let spend = self.spend(&mut *db, &with_accelerator.by(Grouping::Accelerator)).await?;
         let sequence = spend.sequence;
         let asked = with_accelerator.beside(&spend).by(Grouping::Month);
         let nodes = read::nodes(&mut *db, sequence).await?;
-        let mut held = self.held(&mut *db, &asked, sequence, &nodes).await?;
-        let others = held.keep_costliest(most);
-        let numbers: Vec<i64> = held.jobs.keys().copied().collect();
-        let descriptions = read::descriptions(&mut *db, sequence, &numbers).await?;
+        let held = self.held(&mut *db, &asked, sequence, &nodes).await?;
         let is_known = read::version(&mut *db, sequence).await? > 0;
         let total = spend.total.as_ref().map_or(Decimal::ZERO, |it| it.amount);
         let hours = spend.accelerator_hours + spend.owned_hours;
         let nodes = nodes.into_iter().map(|node| (node.node_id, node)).collect();
+        let known = Known { held, nodes, sequence };
         let status = DataStatus::from(&spend);
-        let of_period = (question.period, status);
-        Ok(GpuJobs::new(of_period, (total, hours), (held, others), &nodes, descriptions, is_known))
+        Ok((GpuJobs::new((question.period, status), (total, hours), &known, is_known), known))
     }
 }
 
@@ -228,66 +216,20 @@ impl GpuJobs {
     fn new(
         (period, data_status): (Period, DataStatus),
         (total, all_hours): (Decimal, Decimal),
-        (held, others): (Held, Option<(usize, HeldByJob)>),
-        nodes: &BTreeMap<i64, Node>,
-        mut descriptions: BTreeMap<i64, JobDescription>,
+        known: &Known,
         is_known: bool,
     ) -> Self {
-        let mut cost = CostLines {
+        let held = &known.held;
+        let sum = |of: fn(&HeldOnNode) -> Decimal| held.jobs().map(|job| job.sum(of)).sum::<Decimal>();
+        let cost = CostLines {
             total,
+            used: sum(|it| it.used),
+            idle: sum(|it| it.idle),
+            unmeasured: sum(|it| it.unmeasured),
             unheld: held.unheld_cost,
             stranded: held.stranded_cost,
             without_usage: total - held.covered,
-            ..CostLines::default()
         };
-        let mut jobs = Vec::with_capacity(held.jobs.len());
-        for (job_no, it) in held.jobs {
-            cost.used += it.used;
-            cost.idle += it.idle;
-            cost.unmeasured += it.unmeasured;
-            let Some(job) = descriptions.remove(&job_no) else { continue };
-            let on_nodes: Vec<GpuJobOnNode> = it
-                .nodes
-                .iter()
-                .filter_map(|(node, held)| {
-                    Some(GpuJobOnNode {
-                        node_id: *node,
-                        node: nodes.get(node)?.name.clone(),
-                        accelerator_hours: hours_of(held.sums.held),
-                        used_hours: hours_of(held.sums.busy),
-                        measured_hours: hours_of(held.sums.measured),
-                        cost: held.cost,
-                        idle_cost: held.idle,
-                        hours_without_cost: hours_of(held.without_cost),
-                    })
-                })
-                .collect();
-            let mut nodes: Vec<String> = on_nodes.iter().map(|it| it.node.clone()).collect();
-            nodes.sort_unstable();
-            nodes.dedup();
-            jobs.push(GpuJob {
-                accelerators: Decimal::new(job.thousandths.into(), 3).normalize(),
-                job,
-                accelerator_hours: hours_of(it.sums.held),
-                utilization: ratio(it.sums.busy, it.sums.measured),
-                used_hours: hours_of(it.sums.busy),
-                measured_hours: hours_of(it.sums.measured),
-                cost: it.cost(),
-                idle_cost: it.idle,
-                hours_without_cost: hours_of(it.without_cost),
-                nodes,
-                on_nodes,
-                team: String::new(),
-                project: String::new(),
-                experiment: String::new(),
-            });
-        }
-        jobs.sort_by(|a, b| {
-            b.cost
-                .cmp(&a.cost)
-                .then(b.accelerator_hours.cmp(&a.accelerator_hours))
-                .then(a.job.job_no.cmp(&b.job.job_no))
-        });
         let on_machines = held.on_machines;
         let hours = HourLines {
             paid: hours_of(held.paid),
@@ -302,41 +244,67 @@ impl GpuJobs {
         };
         let mut unmatched: Vec<UnmatchedNode> = held
             .unmatched
-            .into_iter()
+            .iter()
             .filter_map(|(node_id, (held, jobs))| {
-                let node = nodes.get(&node_id)?.clone();
-                Some(UnmatchedNode { node, accelerator_hours: hours_of(held), jobs: jobs.len() })
+                let node = known.nodes.get(node_id)?.clone();
+                Some(UnmatchedNode { node, accelerator_hours: hours_of(*held), jobs: jobs.len() })
             })
             .collect();
         unmatched.sort_by_key(|it| std::cmp::Reverse(it.accelerator_hours));
-        let others = others.map(|(jobs, it)| {
-            cost.used += it.used;
-            cost.idle += it.idle;
-            cost.unmeasured += it.unmeasured;
-            OtherJobs {
-                jobs,
-                accelerator_hours: hours_of(it.sums.held),
-                used_hours: hours_of(it.sums.busy),
-                measured_hours: hours_of(it.sums.measured),
-                cost: it.cost(),
-                idle_cost: it.idle,
-                hours_without_cost: hours_of(it.without_cost),
-            }
-        });
-        let of_others = others.as_ref().map_or(Decimal::ZERO, |it| it.hours_without_cost);
-        let hours_without_bill = jobs.iter().map(|job| job.hours_without_cost).sum::<Decimal>() + of_others;
-        let has_hours_without_bill = !hours_without_bill.is_zero();
+        let hours_without_bill = held.jobs().map(|it| hours_of(it.without_cost())).sum::<Decimal>();
         Self {
             period,
             data_status,
             hours,
             cost,
-            jobs,
-            others,
+            jobs: Vec::new(),
+            others: None,
+            groups: None,
+            sums: JobSums::default(),
+            dimensions: Vec::new(),
             hours_without_bill,
-            has_hours_without_bill,
+            has_hours_without_bill: !hours_without_bill.is_zero(),
             unmatched,
             is_known,
+        }
+    }
+}
+
+impl GpuJob {
+    /// Whose it is is not known yet.
+    fn new(job: JobDescription, held: HeldByJob<'_>, nodes: &BTreeMap<i64, Node>) -> Self {
+        let sums = held.sums();
+        let on_nodes = held.0.iter().filter_map(|held| {
+            Some(GpuJobOnNode {
+                node_id: held.node_id,
+                node: nodes.get(&held.node_id)?.name.clone(),
+                accelerator_hours: hours_of(held.sums.held),
+                used_hours: hours_of(held.sums.busy),
+                measured_hours: hours_of(held.sums.measured),
+                cost: held.cost(),
+                idle_cost: held.idle,
+                hours_without_cost: hours_of(held.without_cost),
+            })
+        });
+        let on_nodes: Vec<GpuJobOnNode> = on_nodes.collect();
+        let mut nodes: Vec<String> = on_nodes.iter().map(|it| it.node.clone()).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        Self {
+            accelerators: Decimal::new(job.thousandths.into(), 3).normalize(),
+            job,
+            accelerator_hours: hours_of(sums.held),
+            utilization: ratio(sums.busy, sums.measured),
+            used_hours: hours_of(sums.busy),
+            measured_hours: hours_of(sums.measured),
+            cost: held.cost(),
+            idle_cost: held.sum(|it| it.idle),
+            hours_without_cost: hours_of(held.without_cost()),
+            nodes,
+            on_nodes,
+            team: String::new(),
+            project: String::new(),
+            experiment: String::new(),
         }
     }
 }

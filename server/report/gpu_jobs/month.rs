@@ -1,5 +1,6 @@
 //! Who held the accelerators of a month, job by job: what pages of jobs add up. Remembered until its bills or its usage change.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use sqlx::PgConnection;
@@ -17,7 +18,8 @@ use crate::telemetry::{GpuUse, MachineUsage, NOBODY, STRANDED, share};
 /// What accelerators were used for in some months.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Held {
-    pub jobs: BTreeMap<i64, HeldByJob>,
+    /// Sorted by job and node. A list without trees: a year of a large fleet has half a million.
+    parts: Vec<HeldOnNode>,
     /// Of machines that have charges.
     pub on_machines: Sums,
     /// Accelerator-milliseconds: paid for where it is known who held them, of these held by nobody; held beyond them.
@@ -34,28 +36,23 @@ pub(super) struct Held {
     pub unmatched: BTreeMap<i64, (i128, BTreeSet<i64>)>,
 }
 
-/// What a job held.
-#[derive(Clone, Debug, Default)]
-pub(super) struct HeldByJob {
+/// What a job held of a node.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct HeldOnNode {
+    pub job_no: i64,
+    pub node_id: i64,
     pub sums: Sums,
+    /// Of a machine that is two nodes, all of its cost is at the first.
     pub used: Decimal,
     pub idle: Decimal,
     pub unmeasured: Decimal,
     /// Accelerator-milliseconds on machines whose charges are not known.
     pub without_cost: i128,
-    /// What of all that is of each node.
-    pub nodes: BTreeMap<i64, HeldOnNode>,
 }
 
-/// What a job held of a node.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct HeldOnNode {
-    pub sums: Sums,
-    /// Of a machine that is two nodes, all of it is at the first.
-    pub cost: Decimal,
-    pub idle: Decimal,
-    pub without_cost: i128,
-}
+/// What a job held, node by node.
+#[derive(Clone, Copy)]
+pub(super) struct HeldByJob<'h>(pub &'h [HeldOnNode]);
 
 /// What decides it.
 #[derive(PartialEq, Eq, Hash)]
@@ -73,10 +70,8 @@ impl Remembered for MonthKey {
 
 impl SizeInCache for Held {
     fn size_in_cache(&self) -> usize {
-        let of =
-            |it: &HeldByJob| size_of::<(i64, HeldByJob)>() + size_of::<(i64, HeldOnNode)>() * it.nodes.len();
-        let jobs: usize = self.jobs.values().map(of).sum();
-        jobs + self.unmatched.values().map(|(_, jobs)| 64 + 8 * jobs.len()).sum::<usize>()
+        let unmatched = self.unmatched.values().map(|(_, jobs)| 64 + 16 * jobs.len()).sum::<usize>();
+        size_of_val(self) + size_of_val(&self.parts[..]) + unmatched
     }
 }
 
@@ -90,6 +85,8 @@ impl Answers {
         nodes: &[Node],
     ) -> Result<Held, Error> {
         let mut whole = Held::default();
+        // All months of a year would take the place of everything else that is remembered.
+        let is_long = question.is_long();
         for month in question.period.months() {
             let of_month = Question { period: month.into(), ..question.clone() };
             let key = MonthKey {
@@ -101,9 +98,15 @@ impl Answers {
                     .map(|it| (it.node_id, it.resource.clone(), it.names_holders))
                     .collect(),
             };
+            let is_kept = !is_long || self.remembers(&key);
             let find = Box::pin(self.held_in_month(&mut *db, &of_month, month, sequence, nodes));
-            whole.add(&*self.remember(key, find).await?);
+            if is_kept {
+                whole.add(&*self.remember(key, find).await?);
+            } else {
+                whole.add(&find.await?);
+            }
         }
+        whole.merge();
         Ok(whole)
     }
 
@@ -122,22 +125,9 @@ impl Answers {
 }
 
 impl Held {
+    /// Adds another month. What its jobs held is [merged](Self::merge) when all are there.
     fn add(&mut self, other: &Self) {
-        for (job, held) in &other.jobs {
-            let known = self.jobs.entry(*job).or_default();
-            known.sums.plus(held.sums);
-            known.used += held.used;
-            known.idle += held.idle;
-            known.unmeasured += held.unmeasured;
-            known.without_cost += held.without_cost;
-            for (node, held) in &held.nodes {
-                let known = known.nodes.entry(*node).or_default();
-                known.sums.plus(held.sums);
-                known.cost += held.cost;
-                known.idle += held.idle;
-                known.without_cost += held.without_cost;
-            }
-        }
+        self.parts.extend_from_slice(&other.parts);
         self.on_machines.plus(other.on_machines);
         self.paid += other.paid;
         self.unheld += other.unheld;
@@ -155,30 +145,67 @@ impl Held {
 }
 
 impl Held {
-    /// Keeps the jobs that cost most; what the others come to, and how many they are.
-    pub fn keep_costliest(&mut self, most: usize) -> Option<(usize, HeldByJob)> {
-        if self.jobs.len() <= most {
-            return None;
-        }
-        let mut order: Vec<(Decimal, i128, i64)> =
-            self.jobs.iter().map(|(job, it)| (it.cost(), it.sums.held, *job)).collect();
-        order.sort_unstable_by(|a, b| b.cmp(a));
-        let mut others = HeldByJob::default();
-        for (.., job) in &order[most..] {
-            let Some(it) = self.jobs.remove(job) else { continue };
-            others.sums.plus(it.sums);
-            others.used += it.used;
-            others.idle += it.idle;
-            others.unmeasured += it.unmeasured;
-            others.without_cost += it.without_cost;
-        }
-        Some((order.len() - most, others))
+    fn merge(&mut self) {
+        self.parts.sort_by_key(HeldOnNode::place);
+        self.parts.dedup_by(|other, kept| {
+            let is_same = other.place() == kept.place();
+            if is_same {
+                kept.sums.plus(other.sums);
+                kept.used += other.used;
+                kept.idle += other.idle;
+                kept.unmeasured += other.unmeasured;
+                kept.without_cost += other.without_cost;
+            }
+            is_same
+        });
+    }
+
+    /// Its jobs in the order of their numbers.
+    pub fn jobs(&self) -> impl Iterator<Item = HeldByJob<'_>> {
+        self.parts.chunk_by(|a, b| a.job_no == b.job_no).map(HeldByJob)
+    }
+
+    /// Its jobs, those that cost most first.
+    pub fn costliest(&self) -> Vec<HeldByJob<'_>> {
+        let mut order: Vec<_> =
+            self.jobs().map(|it| ((Reverse(it.cost()), Reverse(it.sums().held), it.job_no()), it)).collect();
+        order.sort_unstable_by_key(|(order, _)| *order);
+        order.into_iter().map(|(_, it)| it).collect()
     }
 }
 
-impl HeldByJob {
+impl HeldOnNode {
+    fn place(&self) -> (i64, i64) {
+        (self.job_no, self.node_id)
+    }
+
     pub fn cost(&self) -> Decimal {
         self.used + self.idle + self.unmeasured
+    }
+}
+
+impl HeldByJob<'_> {
+    /// It is of one job, and has a part at least.
+    pub fn job_no(self) -> i64 {
+        self.0.first().map_or(NOBODY, |it| it.job_no)
+    }
+
+    pub fn sums(self) -> Sums {
+        let mut sums = Sums::default();
+        self.0.iter().for_each(|it| sums.plus(it.sums));
+        sums
+    }
+
+    pub fn sum(self, of: fn(&HeldOnNode) -> Decimal) -> Decimal {
+        self.0.iter().map(of).sum()
+    }
+
+    pub fn cost(self) -> Decimal {
+        self.sum(HeldOnNode::cost)
+    }
+
+    pub fn without_cost(self) -> i128 {
+        self.0.iter().map(|it| it.without_cost).sum()
     }
 }
 
@@ -187,29 +214,32 @@ impl Usage {
         let mut whole = Held::default();
         for day in self.days.iter().filter(|day| day.job_no > NOBODY) {
             let Some(node) = self.nodes.get(&day.node_id) else { continue };
-            let job = whole.jobs.entry(day.job_no).or_default();
             let mut of_day = Sums::default();
             of_day.add(day);
-            job.sums.plus(of_day);
-            let on_node = job.nodes.entry(day.node_id).or_default();
-            on_node.sums.plus(of_day);
+            let mut part = HeldOnNode {
+                job_no: day.job_no,
+                node_id: day.node_id,
+                sums: of_day,
+                ..HeldOnNode::default()
+            };
             if node.resource.as_ref().is_some_and(|it| self.rows.contains_key(it)) {
                 whole.on_machines.plus(of_day);
             } else {
-                job.without_cost += of_day.held;
-                on_node.without_cost += of_day.held;
+                part.without_cost = of_day.held;
             }
+            whole.parts.push(part);
             if node.resource.is_none() {
                 let unmatched = whole.unmatched.entry(day.node_id).or_default();
                 unmatched.0 += of_day.held;
                 unmatched.1.insert(day.job_no);
             }
         }
+        whole.merge();
         let machines = self.by_machine(month.into());
-        let mut nodes_of: BTreeMap<&str, BTreeSet<i64>> = BTreeMap::new();
+        let mut nodes_of: BTreeMap<&str, Vec<i64>> = BTreeMap::new();
         for (node_id, node) in &self.nodes {
             if let Some(resource) = &node.resource {
-                nodes_of.entry(resource).or_default().insert(*node_id);
+                nodes_of.entry(resource).or_default().push(*node_id);
             }
         }
         let empty = MachineUsage::default();
@@ -233,20 +263,18 @@ impl Usage {
                     }
                     _ => {}
                 }
-                let job = whole.jobs.entry(holder.job_no).or_default();
-                let nodes = nodes_of.get(resource.as_str());
-                if let Some((_, on_node)) =
-                    job.nodes.iter_mut().find(|(node, _)| nodes.is_some_and(|it| it.contains(node)))
-                {
-                    on_node.cost += *part;
-                    if holder.gpu_use == GpuUse::Idle {
-                        on_node.idle += *part;
-                    }
-                }
+                // Whoever held a machine held one of its nodes.
+                let mut nodes = nodes_of.get(resource.as_str()).into_iter().flatten();
+                let Some(on_node) = nodes.find_map(|node| {
+                    whole.parts.binary_search_by_key(&(holder.job_no, *node), HeldOnNode::place).ok()
+                }) else {
+                    continue;
+                };
+                let on_node = &mut whole.parts[on_node];
                 *match holder.gpu_use {
-                    GpuUse::Used => &mut job.used,
-                    GpuUse::Idle => &mut job.idle,
-                    GpuUse::Unmeasured | GpuUse::Unheld | GpuUse::Stranded => &mut job.unmeasured,
+                    GpuUse::Used => &mut on_node.used,
+                    GpuUse::Idle => &mut on_node.idle,
+                    GpuUse::Unmeasured | GpuUse::Unheld | GpuUse::Stranded => &mut on_node.unmeasured,
                 } += *part;
             }
             whole.covered += rows.iter().map(|it| it.cost).sum::<Decimal>() - shared.unknown;

@@ -1,5 +1,6 @@
 //! Reads some hours of a server: all of what it says of them is written down with how far it was read, or nothing is.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::BufReader;
 use std::ops::Range;
@@ -22,9 +23,11 @@ use crate::telemetry::hours::HOURS;
 use crate::telemetry::import::LOCK;
 use crate::telemetry::metered::Metered;
 use crate::telemetry::meters::Meters;
-use crate::telemetry::reading::Item;
+use crate::telemetry::reading::{Item, Remark};
 use crate::telemetry::resolve;
-use crate::telemetry::store::{self, Names};
+use crate::telemetry::store::Names;
+use crate::telemetry::store_meters;
+use crate::telemetry::used_days::Changes;
 
 /// After a server could not be read.
 const RETRY: TimeDelta = TimeDelta::minutes(5);
@@ -84,6 +87,7 @@ struct Said {
     rejected: i64,
     rejection: Option<String>,
     skipped: i64,
+    remarks: BTreeSet<Remark>,
 }
 
 async fn ask(endpoint: &Endpoint, hours: &Range<DateTime<Utc>>, scratch: &Path) -> Result<Said, Failure> {
@@ -108,6 +112,7 @@ struct Reading {
     rejected: i64,
     rejection: Option<String>,
     skipped: i64,
+    remarks: BTreeSet<Remark>,
 }
 
 impl Reading {
@@ -120,6 +125,7 @@ impl Reading {
                 self.rejected += 1;
                 self.rejection.get_or_insert(rejection.found);
             }
+            Item::Remark(remark) => _ = self.remarks.insert(remark),
             Item::Skipped(_) | Item::Job(_) => self.skipped += 1,
         });
         // One that asks several stores warns where one of them did not answer: what is missing is not idle.
@@ -139,6 +145,7 @@ impl Reading {
             rejected: self.rejected,
             rejection: self.rejection,
             skipped: self.skipped,
+            remarks: self.remarks,
         }
     }
 }
@@ -189,7 +196,8 @@ async fn write(
     names.write_metered(&mut tx, import_id, &said.metered, act).await?;
     days.extend(resolve::days_of(&mut tx, import_id).await?);
     add_counts(&mut tx, import_id, hours, &said).await?;
-    // Publishing waits from here on: all that takes long is done but this.
+    let mut changes = Changes::begin(&mut tx).await?;
+    resolve::find_changes(&mut tx, days, &mut changes).await?;
     let sequence = ledger::begin_version(&mut tx).await?;
     sqlx::query!(
         "update usage_imports
@@ -200,7 +208,7 @@ async fn write(
     )
     .execute(&mut *tx)
     .await?;
-    resolve::republish(&mut tx, days, sequence).await?;
+    changes.publish(&mut tx, sequence).await?;
     ledger::end_version(&mut tx, sequence, None, "usage", &act.by.name, now).await?;
     if known.is_none() {
         let details = json!({ "server": server.name, "day": day });
@@ -310,10 +318,13 @@ async fn add_counts(
     hours: &Range<DateTime<Utc>>,
     said: &Said,
 ) -> sqlx::Result<()> {
-    let message = said
+    let rejected = said
         .rejection
         .as_ref()
         .map(|found| format!("{} series could not be read, such as one with: {found}", said.rejected));
+    let remarks = said.remarks.iter().map(|it| it.sentence().to_owned());
+    let all: Vec<String> = rejected.into_iter().chain(remarks).collect();
+    let message = (!all.is_empty()).then(|| all.join(". "));
     sqlx::query!(
         "update usage_imports
          set rows_read = rows_read + $2, samples = samples + $3, rejected = rejected + $4, skipped = skipped + $5,
@@ -330,7 +341,7 @@ async fn add_counts(
     )
     .execute(&mut *db)
     .await?;
-    store::count_seen_hours(db, import_id).await
+    store_meters::count_seen_hours(db, import_id).await
 }
 
 async fn ask_for_fewer(db: &mut PgConnection, server_id: i64, hours: i32) -> sqlx::Result<()> {

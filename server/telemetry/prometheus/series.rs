@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 
 use crate::billing::Refusal;
 use crate::telemetry::metered::{Activity, Device, Holder, Metered, ten_thousandths, until, whole};
-use crate::telemetry::reading::{Item, Skip};
+use crate::telemetry::reading::{Item, Remark, Skip};
 use crate::telemetry::walk_json::walk;
 
 /// What the pods and containers of NVIDIA's exporter are called, wherever they come from.
@@ -45,7 +45,7 @@ enum Metric {
     Percent(Activity),
     /// 0 to 1.
     Ratio(Activity),
-    /// Percent in 4.6 of the exporter and 0 to 1 since: the largest value of the series decides.
+    /// Percent in 4.6 of the exporter and 0 to 1 since: see [`Unit`].
     Either(Activity),
     /// MiB, or bytes.
     Memory {
@@ -111,9 +111,12 @@ pub fn read_within(
         row += 1;
         let series = serde_json::from_str::<Series<'_>>(text.get()).map_err(|error| error.to_string());
         match series.and_then(|series| metered(&series, hours)) {
-            Ok(Some(metered)) => {
+            Ok(Some((metered, remark))) => {
                 each(Item::Sample);
                 each(Item::Metered(Box::new(metered)));
+                if let Some(remark) = remark {
+                    each(Item::Remark(remark));
+                }
             }
             Ok(None) => each(Item::Skipped(Skip::OtherMetric)),
             Err(found) => {
@@ -136,8 +139,11 @@ pub fn read_within(
     Ok(warnings.filter_map(Value::as_str).map(str::to_owned).collect())
 }
 
-/// What a series says, of these hours. `None` of one that measures something else.
-fn metered(series: &Series<'_>, hours: Option<&Range<i64>>) -> Result<Option<Metered>, String> {
+/// What a series says, of these hours, and how it was understood where that is a question. `None` of one that measures something else.
+fn metered(
+    series: &Series<'_>,
+    hours: Option<&Range<i64>>,
+) -> Result<Option<(Metered, Option<Remark>)>, String> {
     let label = |name: &str| series.metric.get(name).map(String::as_str).unwrap_or_default();
     let first =
         |names: &[&str]| names.iter().map(|name| label(name)).find(|it| !it.is_empty()).unwrap_or_default();
@@ -203,8 +209,70 @@ fn metered(series: &Series<'_>, hours: Option<&Range<i64>>) -> Result<Option<Met
         // The point at the end says what the last interval of a counter amounts to.
         points.retain(|point| (hours.start..=hours.end).contains(&point.0));
     }
-    add(&mut metered, metric, &points, hours.map(|hours| hours.end));
-    Ok(Some(metered))
+    let unit = match metric {
+        Metric::Percent(_) => Unit::Percent,
+        Metric::Either(_) => Unit::of(first(&VERSION), &points),
+        _ => Unit::Ratio,
+    };
+    add(&mut metered, (metric, unit), &points, hours.map(|hours| hours.end));
+    let remark = match (metric, unit) {
+        (Metric::Either(_), Unit::Percent) => Some(Remark::RatioAsPercent),
+        (Metric::Either(_), Unit::Ratio) => Some(Remark::RatioAsRatio),
+        (Metric::Either(_), Unit::Unknown) => Some(Remark::RatioUnknown),
+        // What is 0 in both says nothing of the unit.
+        _ => None,
+    };
+    Ok(Some((metered, remark)))
+}
+
+/// Labels that relabeling gives a series for the version of its exporter.
+const VERSION: [&str; 4] =
+    ["exporter_version", "dcgm_exporter_version", "app_kubernetes_io_version", "version"];
+
+/// In what a part of all is stated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unit {
+    Percent,
+    Ratio,
+    /// Zeros, which are the same in both.
+    Zero,
+    /// Zeros and ones: an idle accelerator in percent, or a busy one as a ratio.
+    Unknown,
+}
+
+impl Unit {
+    /// The version of the exporter decides, else the values.
+    fn of(version: &str, points: &[(i64, Option<f64>)]) -> Self {
+        let mut numbers = version.trim_start_matches('v').split(['.', '-']).map_while(|it| it.parse().ok());
+        let version: Option<(u32, u32)> = numbers.next().zip(numbers.next());
+        if let Some(version) = version.filter(|it| *it >= (4, 6)) {
+            return if version == (4, 6) { Self::Percent } else { Self::Ratio };
+        }
+        let values = || points.iter().filter_map(|point| point.1);
+        // From the third on, there are only zeros and ones.
+        if values().any(|it| it > 1.0) {
+            Self::Percent
+        } else if values().any(|it| it.fract() > 0.0) {
+            Self::Ratio
+        } else if values().all(|it| it < 1.0) {
+            Self::Zero
+        } else if values().all(|it| it > 0.0) {
+            // Busy all the time. Nothing that idles is at one percent without a pause.
+            Self::Ratio
+        } else {
+            Self::Unknown
+        }
+    }
+
+    /// The part that a value is; more than all of it is no measurement.
+    fn part(self, value: f64) -> Option<f64> {
+        let part = match self {
+            Self::Percent => value / 100.0,
+            Self::Ratio => value,
+            Self::Zero | Self::Unknown => return (value <= 0.0).then_some(0.0),
+        };
+        (part <= 1.0).then_some(part)
+    }
 }
 
 fn milliseconds(seconds: f64) -> Result<i64, String> {
@@ -224,23 +292,21 @@ fn number(value: &str) -> Option<f64> {
 }
 
 /// `end`: from when on points say nothing but what came before.
-fn add(metered: &mut Metered, metric: Metric, points: &[(i64, Option<f64>)], end: Option<i64>) {
+fn add(
+    metered: &mut Metered,
+    (metric, unit): (Metric, Unit),
+    points: &[(i64, Option<f64>)],
+    end: Option<i64>,
+) {
     let times: Vec<i64> = points.iter().map(|point| point.0).collect();
     let ends = until(&times);
-    let largest = points.iter().filter_map(|point| point.1).fold(0.0, f64::max);
-    let scale = match metric {
-        Metric::Percent(_) => 100.0,
-        Metric::Either(_) if largest > 1.0 => 100.0,
-        _ => 1.0,
-    };
     let is_within = |at: i64| end.is_none_or(|end| at < end);
     for (place, ((at, value), end)) in
         points.iter().zip(&ends).enumerate().filter(|(_, ((at, _), _))| is_within(*at))
     {
         match metric {
             Metric::Percent(kind) | Metric::Ratio(kind) | Metric::Either(kind) => {
-                // More than all of it is no measurement.
-                let part = value.filter(|value| *value <= scale).map(|value| ten_thousandths(value / scale));
+                let part = value.and_then(|value| unit.part(value)).map(ten_thousandths);
                 metered.span(*at, *end, part.map(|part| (kind, part)));
             }
             Metric::Memory { is_bytes } => {
@@ -290,9 +356,42 @@ mod tests {
     const NODE: &str = r#","Hostname":"n1","UUID":"GPU-1""#;
 
     fn one(json: &str) -> Metered {
-        match items(json).unwrap().pop() {
-            Some(Item::Metered(metered)) => *metered,
-            other => panic!("{other:?}"),
+        let metered = items(json).unwrap().into_iter().find_map(|item| match item {
+            Item::Metered(metered) => Some(*metered),
+            _ => None,
+        });
+        metered.unwrap()
+    }
+
+    #[test]
+    fn unit_of_a_ratio_is_decided_by_its_version_or_its_values_and_said() {
+        use Remark::{RatioAsPercent, RatioAsRatio, RatioUnknown};
+        let tenths_of_a_percent = |day: &crate::telemetry::metered::MeteredDay| {
+            let (measured, busy) = day.busy(0);
+            (measured / 60_000, busy / 60)
+        };
+        for (version, values, expected, remark) in [
+            ("", [0.0, 25.0], (2, 250), Some(RatioAsPercent)),
+            ("", [0.0, 0.25], (2, 250), Some(RatioAsRatio)),
+            ("", [1.0, 1.0], (2, 2000), Some(RatioAsRatio)),
+            ("", [0.0, 0.0], (2, 0), None),
+            // One percent, or all: the zero is measured, and the one is not.
+            ("", [0.0, 1.0], (1, 0), Some(RatioUnknown)),
+            ("4.6.0-4.8.1", [0.0, 1.0], (2, 10), Some(RatioAsPercent)),
+            ("v4.7.1", [0.0, 1.0], (2, 1000), Some(RatioAsRatio)),
+            ("4.9.0", [0.5, 25.0], (1, 500), Some(RatioAsRatio)),
+        ] {
+            let labels = format!(r#"{NODE},"exporter_version":"{version}""#);
+            let [first, second] = values;
+            let points = format!(r#"[1785542400,"{first}"],[1785542460,"{second}"]"#);
+            let json = series("DCGM_FI_DEV_GPU_UTIL_RATIO", &labels, &points);
+            let found = items(&json).unwrap().into_iter().find_map(|item| match item {
+                Item::Remark(remark) => Some(remark),
+                _ => None,
+            });
+            let metered = one(&json);
+            let day = metered.days.values().next().unwrap();
+            assert_eq!((tenths_of_a_percent(day), found), (expected, remark), "{version} {values:?}");
         }
     }
 
