@@ -47,7 +47,10 @@ pub(super) fn metrics() -> Refusal {
 
 /// Lines of `|`.
 pub(super) fn bars() -> Refusal {
-    Refusal::new("columns separated by bars, as Slurm's sacct writes: usage of jobs, not cost", A_BILL)
+    Refusal::new(
+        "columns separated by bars, as Slurm's sacct writes: usage of jobs, not cost",
+        "sacct --parsable2 with its header, as of --format=JobID,JobIDRaw,Cluster,User,Account,State,Submit,Start,End,ElapsedRaw,AllocTRES,NodeList,JobName",
+    )
 }
 
 /// The refusal of a header that is known to be no cost.

@@ -35,7 +35,9 @@ struct Person {
 
 impl Person {
     fn comment(&self, at: DateTime<Utc>) -> String {
-        self.experiment.map(|it| format!("{it}-w{:02}", at.iso_week().week())).unwrap_or_default()
+        self.experiment
+            .map(|it| format!("{it}-{}w{:02}", at.iso_week().year() % 100, at.iso_week().week()))
+            .unwrap_or_default()
     }
 }
 

@@ -124,7 +124,7 @@ mod tests {
     fn every_hour_of_every_gpu_is_there_and_held_or_not() {
         let month: BillingMonth = "2026-10".parse().unwrap();
         let file = answer(1, 11, month, "2026-11-20".parse().unwrap()).unwrap();
-        let zones = Zones { by_cluster: BTreeMap::new(), other: chrono_tz::Tz::UTC };
+        let zones = Zones::all(chrono_tz::Tz::UTC);
         let mut seen: BTreeMap<(String, String), i64> = BTreeMap::new();
         Format::Prometheus
             .read(file.bytes.as_slice(), &zones, &[], &mut |item| {

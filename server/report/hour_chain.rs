@@ -162,11 +162,12 @@ impl Answers {
                 let shares = asset_register.shares(cluster, month);
                 let of_cluster = owned.only(Grouping::Account, vec![cluster.handle.clone()]);
                 let of_month = Question { period: month.into(), ..of_cluster };
+                let down = self.downtime_of_unheld(&mut *db, &of_month, shares.downtime).await?;
                 for group in self.added_up(&mut *db, &of_month).await?.groups {
                     let lines = HourLines::of(&group.groups);
                     let productive = lines.without_usage.multiply(shares.productive());
                     let it = entered.entry(group.key).or_default();
-                    it.down += group.owned_hours.multiply(shares.downtime);
+                    it.down += (group.owned_hours - lines.held).multiply(down);
                     it.without_usage += lines.without_usage;
                     it.productive += productive;
                     if let Some(useful) = shares.useful() {
@@ -177,6 +178,35 @@ impl Answers {
             }
         }
         Ok(entered)
+    }
+}
+
+impl Answers {
+    /// The part of the hours of a cluster that no job held in which it was down: what is held is available. Of all of the cluster, so
+    /// that hours available add up by whatever they are grouped.
+    async fn downtime_of_unheld(
+        &self,
+        db: &mut PgConnection,
+        question: &Question,
+        downtime: Decimal,
+    ) -> Result<Decimal, Error> {
+        if downtime.is_zero() {
+            return Ok(Decimal::ZERO);
+        }
+        let filters = question
+            .filters
+            .iter()
+            .filter(|it| [Grouping::Account, Grouping::Provider].contains(&it.dimension) && !it.leaves_out);
+        let whole = Question {
+            filters: filters.cloned().collect(),
+            then: Some(of_use()),
+            ..question.of_organization().by(Grouping::Account)
+        };
+        let whole = self.added_up(db, &whole).await?;
+        let owned = whole.groups.iter().map(|group| group.owned_hours).sum::<Decimal>();
+        let held = whole.groups.iter().map(|group| HourLines::of(&group.groups).held).sum::<Decimal>();
+        let part = owned.multiply(downtime).divide(owned - held, 2 * PLACES);
+        Ok(part.unwrap_or_default().min(Decimal::from(1)))
     }
 }
 
@@ -235,7 +265,9 @@ impl HourChain {
         let all = chain.hours();
         chain.available_hours = (all - entered.down).max(lines.held).normalize();
         let productive = lines.used + entered.productive;
-        let is_useful_known = !productive.is_zero() && entered.of_useful == productive;
+        // Hours of groups are rounded.
+        let is_all = (productive - entered.of_useful).abs() < Decimal::new(1, 2);
+        let is_useful_known = !productive.is_zero() && is_all;
         chain.useful_hours = is_useful_known.then(|| entered.useful.normalize());
         if let Some(costs) = costs {
             let price = |cost: Decimal, hours: Decimal| cost.divide(hours, PLACES);

@@ -15,6 +15,7 @@ use super::gpu_jobs::{CostLines, HourLines};
 use super::snapshot::{AsOf, Snapshot};
 use super::sql::{Column, Measure, Rows, Source};
 use super::{Answers, Grouping, Question};
+use crate::accounts::Viewer;
 use crate::billing::usage_tags;
 use crate::cache::SizeInCache;
 use crate::ledger::ActiveImports;
@@ -33,7 +34,7 @@ pub struct JobCost {
 }
 
 impl JobCost {
-    /// What tells it from other parts: its job, and whose it is.
+    /// What distinguishes it from other parts: its job, and whose it is.
     pub fn whose(&self) -> [&str; 4] {
         [&self.job, &self.team, &self.project, &self.experiment]
     }
@@ -119,8 +120,8 @@ async fn of_usage(db: &mut PgConnection, snapshot: &Snapshot) -> sqlx::Result<Ve
 }
 
 impl Answers {
-    /// What the jobs of a question's period cost, of those that its viewer sees something of. Of a period that is long these alone,
-    /// which are told by their label.
+    /// What the jobs of a question's period cost, of those that its viewer sees something of. Of several months only these jobs, named by
+    /// their labels, where that is said.
     pub(super) async fn job_costs(
         &self,
         db: &mut PgConnection,
@@ -136,7 +137,7 @@ impl Answers {
         Ok(Box::pin(self.job_costs_of_months(db, &question, sequence, among)).await?.into())
     }
 
-    /// The same of several months, each of which is remembered. All are in the currency of the whole.
+    /// The same of several months. All are in the currency of the whole.
     async fn job_costs_of_months(
         &self,
         db: &mut PgConnection,
@@ -147,13 +148,13 @@ impl Answers {
         let spend = self.spend(&mut *db, &question.by(Grouping::Month)).await?;
         let question = question.beside(&spend);
         let mut sums: BTreeMap<[String; 4], Decimal> = BTreeMap::new();
+        // All jobs of all months of a year would take the place of everything else that is remembered; those of a team do not.
+        let is_of_all = question.viewer == Viewer::Everything && question.of_team.is_none();
+        let is_much = question.is_long() && is_of_all && question.filters.is_empty();
         for month in question.period.months() {
             let of_month = Question { period: month.into(), ..question.clone() };
-            let of_month = if question.is_long() {
-                // All months of a year would take the place of everything else that is remembered.
-                let snapshot = self.snapshot(&mut *db, &of_month, sequence).await?;
-                let asked = AsOf { question: &of_month.timeless(), snapshot: &snapshot, sequence };
-                Arc::new(FindJobCosts.ask(&mut *db, asked).await?)
+            let of_month = if is_much {
+                Arc::new(self.ask_once(&mut *db, &of_month, sequence, FindJobCosts).await?)
             } else {
                 self.ask(&mut *db, &of_month, sequence, FindJobCosts).await?
             };

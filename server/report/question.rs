@@ -133,7 +133,7 @@ pub struct Question {
     pub hides_payers: bool,
 }
 
-/// Months of a long period, at least one more.
+/// A period of more months than this is long.
 const LONG: usize = 3;
 
 /// A word that names no dimension or cost.

@@ -82,11 +82,11 @@ impl Format {
             Self::Slurm => slurm::read_text(text, zones, each),
             Self::SlurmJson => slurm::read_json(text, zones, each),
             Self::Prometheus => prometheus::read(text, each),
-            Self::NvidiaSmi => nvidia_smi::read(text, zones.other, each),
+            Self::NvidiaSmi => nvidia_smi::read(text, zones.unnamed, each),
             Self::OpenShift => openshift::read(text, each),
             Self::OpenCost => opencost::read_json(text, each),
             Self::OpenCostCsv => opencost::read_csv(text, each),
-            Self::PlainCsv => plain_csv::read(text, zones.other, said, each),
+            Self::PlainCsv => plain_csv::read(text, zones.unnamed, said, each),
         }
     }
 

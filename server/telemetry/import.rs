@@ -14,9 +14,11 @@ use tokio::sync::mpsc;
 use uuid::Uuid;
 
 use super::columns::ColumnNames;
+use super::contradictions::contradictions;
 use super::format::{Format, recognize_file};
 use super::hours::hours_of;
 use super::publish::find_changes;
+use super::read::has_local_times;
 use super::read_file::{Batch, Counts, Reading};
 use super::reading::Zones;
 use super::store::{self, Names, UNNAMED};
@@ -159,8 +161,8 @@ impl Importing<'_> {
         let by_cluster = store::zones(&mut *db, kind).await?;
         let new = self.of.zone.unwrap_or(Tz::UTC);
         // A cluster that its exports do not name is known by what it is called here.
-        let other = by_cluster.get(self.of.source.unwrap_or(UNNAMED)).copied().unwrap_or(new);
-        let zones = Zones { by_cluster: by_cluster.clone(), other };
+        let unnamed = by_cluster.get(self.of.source.unwrap_or(UNNAMED)).copied().unwrap_or(new);
+        let zones = Zones { by_cluster: by_cluster.clone(), unnamed, new };
         let (path, format, originals) = (self.file.path.clone(), self.format, originals.clone());
         let (sender, mut batches) = mpsc::channel::<Batch>(2);
         // A day more: of times without an offset nobody knows better.
@@ -206,19 +208,31 @@ impl Importing<'_> {
         let details = json!({ "jobs": counts.jobs, "accelerator_hours": hours_of(counts.held) });
         audit::record(&mut tx, act, Verb::UsageImported, &Object::Usage(import_id), details).await?;
         tx.commit().await?;
-        let sentences = counts.remark().into_iter().chain(self.unused_zone(&names, &by_cluster));
-        let message = sentences.collect::<Vec<_>>().join(". ");
-        Ok(self.report(import_id, Status::Loaded, &counts, Some(message).filter(|it| !it.is_empty())))
+        let mut sentences: Vec<String> = counts.remark().into_iter().collect();
+        sentences.extend(self.unused_zone(&names, &by_cluster));
+        sentences.extend(contradictions(&mut *db, import_id, sequence, (counts.first, counts.last)).await?);
+        let message = Some(sentences.join("; ")).filter(|it| !it.is_empty());
+        sqlx::query!("update usage_imports set message = $2 where import_id = $1", import_id, message)
+            .execute(&mut *db)
+            .await?;
+        Ok(self.report(import_id, Status::Loaded, &counts, message))
     }
 
-    /// Where the clocks stand of a known cluster, if somebody said otherwise: what was said first counts.
+    /// Says that a time zone was not used, because those of known clusters are remembered.
     fn unused_zone(&self, names: &Names, by_cluster: &BTreeMap<String, Tz>) -> Option<String> {
-        let said = self.of.zone?;
-        let known = |name: &str| by_cluster.get(name).filter(|zone| **zone != said);
-        let (name, zone) = names.sources().find_map(|name| Some((name, known(name)?)))?;
-        Some(format!(
-            "the clocks of {name} are known to stand at {zone}, and {said} was not used: change them under Usage data"
-        ))
+        let said = self.of.zone.filter(|_| has_local_times(self.format.kind()))?;
+        let mut known: Vec<String> = names
+            .sources()
+            .filter_map(|name| Some((name, by_cluster.get(name).filter(|zone| **zone != said)?)))
+            .map(|(name, zone)| format!("{name} uses {zone}"))
+            .collect();
+        known.sort_unstable();
+        (!known.is_empty()).then(|| {
+            format!(
+                "time zone {said} was ignored: {}. Change it under Usage data, undo this import and import again",
+                known.join(", ")
+            )
+        })
     }
 
     async fn refuse(

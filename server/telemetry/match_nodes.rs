@@ -11,8 +11,10 @@ use crate::ledger;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Matched {
     Done {
-        /// Other nodes of its kind of source that are this machine, too: what all of them held adds up.
+        /// Other nodes of its source that are this machine, too: what all of them held adds up.
         beside: Vec<String>,
+        /// Those of other sources of its kind: of an hour that both describe, one counts.
+        elsewhere: Vec<String>,
     },
     /// It was so already.
     AsBefore,
@@ -85,9 +87,13 @@ pub async fn match_node(
         Some(_) => read::nodes(db, sequence).await?,
         None => Vec::new(),
     };
-    let kind = nodes.iter().find(|it| it.node_id == node_id).map(|it| it.kind.clone());
-    let is_beside =
-        |it: &&Node| it.node_id != node_id && it.resource == after && kind.as_ref() == Some(&it.kind);
-    let beside = nodes.iter().filter(is_beside).map(|it| it.name.clone()).collect();
-    Ok(Matched::Done { beside })
+    let own = nodes.iter().find(|it| it.node_id == node_id);
+    let same = |it: &&Node| {
+        it.node_id != node_id && it.resource == after && own.is_some_and(|own| own.kind == it.kind)
+    };
+    let (beside, elsewhere): (Vec<&Node>, Vec<&Node>) =
+        nodes.iter().filter(same).partition(|it| own.is_some_and(|own| own.source_id == it.source_id));
+    let beside = beside.into_iter().map(|it| it.name.clone()).collect();
+    let elsewhere = elsewhere.into_iter().map(|it| format!("{} of {}", it.name, it.source)).collect();
+    Ok(Matched::Done { beside, elsewhere })
 }

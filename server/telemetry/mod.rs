@@ -7,6 +7,7 @@ mod by_machine;
 pub mod by_week;
 mod clock;
 pub mod columns;
+mod contradictions;
 pub mod divide;
 pub mod format;
 mod gpu_use;

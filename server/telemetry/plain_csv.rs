@@ -101,7 +101,7 @@ pub fn read(
     said: &[ColumnNames],
     each: &mut dyn FnMut(Item),
 ) -> Result<(), Refusal> {
-    // What cannot be told from percent is said.
+    // A part of one cannot be distinguished from percent, which is said.
     let (largest, has_percent_sign) = (Cell::new(0.0_f64), Cell::new(false));
     table::read_named(
         input,

@@ -454,8 +454,13 @@ pub struct Source {
 impl Source {
     /// Whether its files may have times without an offset.
     pub fn has_local_times(&self) -> bool {
-        ["slurm", "nvidia-smi", "csv"].contains(&self.kind.as_str())
+        has_local_times(&self.kind)
     }
+}
+
+/// Whether files of a kind of source may have times without an offset.
+pub fn has_local_times(kind: &str) -> bool {
+    ["slurm", "nvidia-smi", "csv"].contains(&kind)
 }
 
 pub async fn sources(db: &mut PgConnection) -> sqlx::Result<Vec<Source>> {

@@ -187,7 +187,7 @@ impl Counts {
         });
         let remarks = self.remarks.iter().map(|it| it.sentence().to_owned());
         let all: Vec<String> = without_time.into_iter().chain(remarks).collect();
-        (!all.is_empty()).then(|| all.join(". "))
+        (!all.is_empty()).then(|| all.join("; "))
     }
 
     fn add(&mut self, job: &Job) {

@@ -59,13 +59,25 @@ words! {
 /// Where the clocks stand whose times a file states without an offset.
 #[derive(Clone, Debug)]
 pub struct Zones {
+    /// Clusters that are known.
     pub by_cluster: BTreeMap<String, Tz>,
-    pub other: Tz,
+    /// What the file does not name.
+    pub unnamed: Tz,
+    /// A cluster that it names, and that is new.
+    pub new: Tz,
 }
 
 impl Zones {
+    /// All are one.
+    pub fn all(zone: Tz) -> Self {
+        Self { by_cluster: BTreeMap::new(), unnamed: zone, new: zone }
+    }
+
     pub fn of(&self, cluster: &str) -> Tz {
-        self.by_cluster.get(cluster).copied().unwrap_or(self.other)
+        if cluster.is_empty() {
+            return self.unnamed;
+        }
+        self.by_cluster.get(cluster).copied().unwrap_or(self.new)
     }
 }
 

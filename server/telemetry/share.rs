@@ -98,6 +98,8 @@ pub struct Machine<'h, F> {
     paid: BTreeMap<usize, i64>,
     held: BTreeMap<usize, i64>,
     jobs: &'h [Held],
+    /// From which to which hour each of them held something.
+    spans: Vec<Option<(usize, usize)>>,
     is_known: F,
 }
 
@@ -126,12 +128,20 @@ impl<'h, F: Fn(usize) -> bool> Machine<'h, F> {
                 *held.entry(*hour).or_default() += *ms;
             }
         }
-        Self { paid: of_hour, held, jobs, is_known }
+        let span = |job: &Held| Some((*job.first_key_value()?.0, *job.last_key_value()?.0));
+        let spans = jobs.iter().map(span).collect();
+        Self { paid: of_hour, held, jobs, spans, is_known }
     }
 
     pub fn row<'m>(&'m self, paid: &'m Paid) -> Row<'m, F> {
         let says_hours = paid.by_hour.iter().any(|ms| *ms > 0);
-        let holds = |(_, job): &(usize, &Held)| job.range(paid.hours.clone()).next().is_some();
+        // Most jobs are of other days, and are not looked into.
+        let is_near = |place: usize| {
+            let span = self.spans.get(place).copied().flatten();
+            span.is_some_and(|(first, last)| first < paid.hours.end && paid.hours.start <= last)
+        };
+        let holds =
+            |(place, job): &(usize, &Held)| is_near(*place) && job.range(paid.hours.clone()).next().is_some();
         let jobs = self.jobs.iter().enumerate().filter(holds).collect();
         let mut row = Row { machine: self, paid, says_hours, is_blind: false, jobs };
         row.is_blind = !paid.hours.clone().any(|hour| row.paid_in(hour) > 0);

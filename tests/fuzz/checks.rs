@@ -1,6 +1,5 @@
 //! What holds of any bytes at all: one check for each target of the fuzzer, which the suite repeats over its corpus.
 
-use std::collections::BTreeMap;
 use std::io::{self, Cursor, Write};
 use std::sync::{Arc, Mutex};
 
@@ -76,7 +75,7 @@ pub fn parquet(bytes: &[u8]) {
 pub fn usage(bytes: &[u8]) {
     let Some(format) = telemetry::recognize(bytes, &[]) else { return };
     // Where clocks are moved.
-    let zones = Zones { by_cluster: BTreeMap::new(), other: "Europe/Berlin".parse().unwrap() };
+    let zones = Zones::all("Europe/Berlin".parse().unwrap());
     let mut each = |item: Item| match item {
         Item::Metered(metered) => {
             for day in metered.days.values() {

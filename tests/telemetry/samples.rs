@@ -14,7 +14,7 @@ use crate::support::files;
 fn read(path: &Path) -> (Format, Vec<Item>) {
     let format =
         recognize_file(path, &[]).unwrap().unwrap_or_else(|| panic!("{}: not recognized", path.display()));
-    let zones = Zones { by_cluster: BTreeMap::new(), other: Tz::UTC };
+    let zones = Zones::all(Tz::UTC);
     let mut items = Vec::new();
     format.read(File::open(path).unwrap(), &zones, &[], &mut |item| items.push(item)).unwrap();
     (format, items)
@@ -188,7 +188,7 @@ fn answers_of_prometheus_are_read() {
     assert!(seconds(&items).0 > 0);
     let (_, items) = read(&folder.join("qr_empty.json"));
     assert!(items.is_empty());
-    let zones = Zones { by_cluster: BTreeMap::new(), other: Tz::UTC };
+    let zones = Zones::all(Tz::UTC);
     let failed = File::open(folder.join("qr_error_bad_data.json")).unwrap();
     let refusal = Format::Prometheus.read(failed, &zones, &[], &mut |_| {}).unwrap_err();
     assert!(

@@ -1,8 +1,9 @@
 //! Allocation by use: what a machine is charged belongs to those who held it, whatever the machine's tags say.
 
 use axum::http::StatusCode;
-use gpuledger::accounts::Role;
+use gpuledger::accounts::{Role, Viewer};
 use gpuledger::allocation;
+use gpuledger::report::{Answers, JobDimension, JobsAsked, Question};
 use gpuledger::telemetry::divide;
 use serde_json::Value;
 use sqlx::PgPool;
@@ -169,6 +170,13 @@ async fn leads_see_the_jobs_of_their_teams_and_no_others(db: PgPool) {
     };
     assert_eq!(jobs(&all), pairs([("7", "vision"), ("8", "research"), ("9", ""), ("6", "")]));
 
+    // By all that some job has.
+    let page = finance.get("/jobs/2026-10").await.body;
+    for by in ["user", "team", "node"] {
+        assert!(page.contains(&format!("/jobs/2026-10?by={by}\"")), "{by}: {page}");
+    }
+    assert!(!page.contains("by=experiment"), "{page}");
+
     let mut lead = finance.signed_in(Role::Lead).await;
     let theirs = lead.json("/jobs/2026-10.json").await;
     assert_eq!(jobs(&theirs), pairs([("8", "research")]));
@@ -188,6 +196,29 @@ async fn leads_see_the_jobs_of_their_teams_and_no_others(db: PgPool) {
     assert!(page.body.contains("/jobs/2026-10?team=research"), "{}", page.body);
     let statement = lead.get("/teams/research/2026-10/statement").await;
     assert_eq!(html::texts(&statement.body, "#jobs tbody tr").len(), 1, "{}", statement.body);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn jobs_beyond_those_that_are_listed_are_added_up(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut finance = with_rules(&ledger).await;
+    finance.import("bill.csv", bill()).await;
+    import(&mut finance, "sacct.txt", SACCT).await;
+    let mut db = ledger.db.acquire().await.unwrap();
+    let answers = Answers::default();
+    for period in ["2026-10", "2026-01..2026-12"] {
+        for only in [&[][..], &[(JobDimension::Node, "node-s1".to_owned())]] {
+            let question = Question::of(period.parse().unwrap(), Viewer::Everything);
+            let asked = JobsAsked { only, most: Some(1), ..JobsAsked::default() };
+            let it = answers.some_gpu_jobs(&mut db, &question, asked).await.unwrap();
+            let others = it.others.unwrap();
+            assert_eq!((it.jobs.len(), it.jobs[0].job.job_id.as_str()), (1, "7"));
+            assert_eq!(it.sums.jobs, 1 + others.jobs);
+            assert_eq!(it.sums.cost, it.jobs[0].cost + others.cost);
+            assert_eq!(it.sums.accelerator_hours, it.jobs[0].accelerator_hours + others.accelerator_hours);
+            assert_eq!(it.sums.cost, "60.6".parse().unwrap());
+        }
+    }
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

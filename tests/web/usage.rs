@@ -137,7 +137,44 @@ async fn a_node_that_becomes_a_machine_that_another_one_is_says_so(db: PgPool) {
     let address = format!("/usage/nodes/{}", node["node_id"]);
     let matched = admin.submit("/usage", &address, &[("machine", "node-s1")]).await;
     let page = admin.get(matched.location()).await;
-    assert!(page.body.contains("machine node-s1, as node-s1 is: what they held adds up"), "{}", page.body);
+    assert!(page.body.contains("machine node-s1. So is node-s1: what they held adds up"), "{}", page.body);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn what_bills_and_other_sources_say_otherwise_is_said(db: PgPool) {
+    let mut finance = with_usage(db).await;
+    let row = |cluster: &str, gpus: u32| {
+        format!(
+            "12|12|{cluster}|ann|ml|gpu|COMPLETED|2026-10-05T09:00:00|2026-10-05T10:00:00|2026-10-05T11:00:00|3600|gres/gpu={gpus}||node-s1|big"
+        )
+    };
+    let header = SACCT.lines().next().unwrap();
+    for (import, name, row, expected, other) in [
+        (
+            2,
+            "a.txt",
+            row("hpc", 32),
+            "Job 12 held 32 GPUs of node-s1, which is charged as 8",
+            "one source counts",
+        ),
+        (
+            3,
+            "b.txt",
+            row("other", 8),
+            "slurm hpc has jobs there on the same days, too",
+            "which is charged as",
+        ),
+    ] {
+        finance.upload(&[(name, format!("{header}\n{row}\n").as_bytes())]).await;
+        finance.run_jobs().await;
+        let page = finance.get(&format!("/usage/imports/{import}")).await.body;
+        assert!(
+            page.to_lowercase().contains(&expected.to_lowercase()) && !page.contains(other),
+            "{name}: {page}"
+        );
+    }
+    // Nothing is said of what agrees.
+    assert!(!finance.get("/usage/imports/1").await.body.contains("class=\"problem\""));
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
@@ -152,11 +189,11 @@ async fn how_a_file_was_understood_is_said(db: PgPool) {
     ] {
         let uploaded = finance.upload(&[(name, content.as_bytes())]).await;
         finance.run_jobs().await;
-        let batch = finance.get(uploaded.location()).await.body;
-        let import =
-            batch.split("/usage/imports/").nth(1).and_then(|it| it.split('"').next()).unwrap().to_owned();
-        let page = finance.get(&format!("/usage/imports/{import}")).await.body;
-        assert!(page.contains(expected) || batch.contains(expected), "{name}: {page} {batch}");
+        let page = match name {
+            "usage.csv" => finance.get("/usage/imports/1").await,
+            _ => finance.get(uploaded.location()).await,
+        };
+        assert!(page.body.contains(expected), "{name}: {}", page.body);
     }
 }
 

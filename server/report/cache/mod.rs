@@ -90,6 +90,18 @@ impl Answers {
         self.remember(key, Box::pin(what.ask(db, asked))).await
     }
 
+    /// The same without remembering it: of what would take the place of everything else.
+    pub(super) async fn ask_once<A: Ask>(
+        &self,
+        db: &mut PgConnection,
+        question: &Question,
+        sequence: i64,
+        what: A,
+    ) -> sqlx::Result<A::Answer> {
+        let snapshot = self.snapshot(db, question, sequence).await?;
+        what.ask(db, AsOf { question: &question.timeless(), snapshot: &snapshot, sequence }).await
+    }
+
     /// The answer that this decides: the remembered one, else what `find` finds.
     pub(super) async fn remember<K: Remembered, E>(
         &self,

@@ -1,4 +1,4 @@
-//! What jobs are told apart by, and added up by.
+//! What jobs are filtered and added up by.
 
 use super::GpuJob;
 use crate::enum_words::{words, written_as_str};

@@ -47,7 +47,7 @@ pub struct GpuJobs {
     /// Of all jobs that are asked for.
     #[serde(skip)]
     pub sums: JobSums,
-    /// What some job of the period has.
+    /// By what the jobs that were looked at can be added up.
     #[serde(skip)]
     pub dimensions: Vec<JobDimension>,
     /// Held by jobs on machines that no bill of the period has, and in none of the lines above.
@@ -150,6 +150,11 @@ struct Known {
     sequence: i64,
 }
 
+/// All charges of accelerators.
+fn of_accelerators(question: &Question) -> Question {
+    question.filtered(Filter::no_value(Grouping::Accelerator).left_out()).by(Grouping::Accelerator)
+}
+
 impl Answers {
     /// What accelerators were used for in a question's period, with all its jobs.
     ///
@@ -159,8 +164,8 @@ impl Answers {
         Box::pin(self.some_gpu_jobs(db, question, JobsAsked::default())).await
     }
 
-    /// The same with some of its jobs. Memory is bounded by what is listed and by what each job held: of a year of a large fleet nobody
-    /// looks at everything that is known of half a million jobs.
+    /// The same with some of its jobs. Of those that are not listed only what they held is in memory, and whose they are, where that is
+    /// asked for.
     ///
     /// # Errors
     /// A version that is still to come.
@@ -170,7 +175,8 @@ impl Answers {
         question: &Question,
         asked: JobsAsked<'_>,
     ) -> Result<GpuJobs, Error> {
-        if question.is_long() {
+        // A file has all jobs, and is not remembered.
+        if question.is_long() && asked.most.is_some() {
             return self.remembered_gpu_jobs(db, question, asked).await;
         }
         self.find_gpu_jobs(db, question, asked).await
@@ -187,7 +193,6 @@ impl Answers {
         if question.viewer != Viewer::Everything {
             // What others held, and what no team is known to have held, is not theirs to see.
             it.unmatched.clear();
-            it.hours_without_bill = it.sums.hours_without_cost;
             let with_accelerator = question.filtered(Filter::no_value(Grouping::Accelerator).left_out());
             (it.hours, it.cost) = self.lines_by_use(&mut *db, &with_accelerator).await?;
         }
@@ -196,10 +201,10 @@ impl Answers {
 
     /// What all accelerators of the organization were used for, without its jobs.
     async fn gpu_use(&self, db: &mut PgConnection, question: &Question) -> Result<(GpuJobs, Known), Error> {
-        let with_accelerator = question.filtered(Filter::no_value(Grouping::Accelerator).left_out());
-        let spend = self.spend(&mut *db, &with_accelerator.by(Grouping::Accelerator)).await?;
+        let asked = of_accelerators(question);
+        let spend = self.spend(&mut *db, &asked).await?;
         let sequence = spend.sequence;
-        let asked = with_accelerator.beside(&spend).by(Grouping::Month);
+        let asked = asked.beside(&spend).by(Grouping::Month);
         let nodes = read::nodes(&mut *db, sequence).await?;
         let held = self.held(&mut *db, &asked, sequence, &nodes).await?;
         let is_known = read::version(&mut *db, sequence).await? > 0;

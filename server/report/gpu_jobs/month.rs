@@ -165,10 +165,16 @@ impl Held {
         self.parts.chunk_by(|a, b| a.job_no == b.job_no).map(HeldByJob)
     }
 
-    /// Its jobs, those that cost most first.
-    pub fn costliest(&self) -> Vec<HeldByJob<'_>> {
-        let mut order: Vec<_> =
-            self.jobs().map(|it| ((Reverse(it.cost()), Reverse(it.sums().held), it.job_no()), it)).collect();
+    /// Its jobs, those that cost most first; of some nodes those that cost most there.
+    pub fn costliest(&self, nodes: Option<&BTreeSet<i64>>) -> Vec<HeldByJob<'_>> {
+        let is_asked = |part: &&HeldOnNode| nodes.is_none_or(|nodes| nodes.contains(&part.node_id));
+        let order_of = |job: HeldByJob<'_>| {
+            let parts = || job.0.iter().filter(is_asked);
+            let held: i128 = parts().map(|it| it.sums.held).sum();
+            parts().next()?;
+            Some((Reverse(parts().map(HeldOnNode::cost).sum::<Decimal>()), Reverse(held), job.job_no()))
+        };
+        let mut order: Vec<_> = self.jobs().filter_map(|job| Some((order_of(job)?, job))).collect();
         order.sort_unstable_by_key(|(order, _)| *order);
         order.into_iter().map(|(_, it)| it).collect()
     }

@@ -2,11 +2,11 @@
 
 use sqlx::PgConnection;
 
-use super::{GpuJob, GpuJobs, JobDimension, JobGroup, JobsAsked};
+use super::{GpuJob, GpuJobs, JobDimension, JobGroup, JobsAsked, of_accelerators};
 use crate::cache::SizeInCache;
 use crate::report::cache::Remembered;
 use crate::report::snapshot::Snapshot;
-use crate::report::{Answers, Error, Grouping, Question, as_of};
+use crate::report::{Answers, DataStatus, Error, Grouping, Question, as_of};
 use crate::telemetry::read;
 
 /// What decides which jobs a long period has.
@@ -14,8 +14,8 @@ use crate::telemetry::read;
 struct LongKey {
     question: Question,
     snapshot: Snapshot,
-    /// Imports of usage, each with the version that last changed what it says.
-    imports: Vec<(i64, i64)>,
+    /// The last version that changed anything of usage: a job is described by imports of other months, too.
+    usage: i64,
     machines: Vec<(i64, Option<String>, bool)>,
     only: Vec<(JobDimension, String)>,
     find: Option<String>,
@@ -47,12 +47,12 @@ impl Answers {
     ) -> Result<GpuJobs, Error> {
         let sequence = as_of::as_of(&mut *db, question.sequence).await?;
         let nodes = read::nodes(&mut *db, sequence).await?;
-        // By something that the rules decide, so that they are asked: once they are, nothing has this begin anew.
+        // By something that the rules decide, so that they are part of what is active.
         let by_rules = question.by(Grouping::Project);
         let key = LongKey {
             question: by_rules.timeless(),
             snapshot: self.snapshot(&mut *db, &by_rules, sequence).await?,
-            imports: read::imports_of(&mut *db, &question.period.days(), sequence).await?,
+            usage: read::version(&mut *db, sequence).await?,
             machines: nodes.iter().map(|it| (it.node_id, it.resource.clone(), it.names_holders)).collect(),
             only: asked.only.to_vec(),
             find: asked.find.map(str::to_owned),
@@ -62,6 +62,8 @@ impl Answers {
         let of_version = Question { sequence: Some(sequence), ..question.clone() };
         let find = Box::pin(self.find_gpu_jobs(&mut *db, &of_version, asked));
         let found = self.remember(key, find).await?;
-        Ok(GpuJobs::clone(&found))
+        // How complete it is depends on bills of other months, too, and its version on all of them.
+        let spend = self.spend(&mut *db, &of_accelerators(&of_version.of_organization())).await?;
+        Ok(GpuJobs { data_status: DataStatus::from(&spend), ..GpuJobs::clone(&found) })
     }
 }

@@ -59,8 +59,9 @@ impl Answers {
         let mut rows: BTreeMap<String, Vec<Paid>> = BTreeMap::new();
         if !resources.is_empty() {
             let find = FindMachineRows { resources: resources.into_iter().collect() };
-            for row in &self.ask(db, question, sequence, find).await?.0 {
-                rows.entry(row.resource.clone()).or_default().push(row.paid.clone());
+            // What is made of them is remembered, and they are not.
+            for row in self.ask_once(db, question, sequence, find).await?.0 {
+                rows.entry(row.resource).or_default().push(row.paid);
             }
         }
         let coverage = read::coverage(&mut *db, sequence).await?;

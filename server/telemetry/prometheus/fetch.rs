@@ -322,13 +322,16 @@ async fn add_counts(
         .rejection
         .as_ref()
         .map(|found| format!("{} series could not be read, such as one with: {found}", said.rejected));
-    let remarks = said.remarks.iter().map(|it| it.sentence().to_owned());
-    let all: Vec<String> = rejected.into_iter().chain(remarks).collect();
-    let message = (!all.is_empty()).then(|| all.join(". "));
+    let remarks: Vec<&str> = said.remarks.iter().map(|it| it.sentence()).collect();
+    let remarks = (!remarks.is_empty()).then(|| remarks.join("; "));
     sqlx::query!(
         "update usage_imports
          set rows_read = rows_read + $2, samples = samples + $3, rejected = rejected + $4, skipped = skipped + $5,
-             first_at = least(first_at, $6), last_at = greatest(last_at, $7), message = coalesce($8, message)
+             first_at = least(first_at, $6), last_at = greatest(last_at, $7),
+             message = case
+                 when position($9 in coalesce($8, message)) > 0 then coalesce($8, message)
+                 else nullif(concat_ws('; ', coalesce($8, message), $9), '')
+             end
          where import_id = $1",
         import_id,
         said.series + said.rejected + said.skipped,
@@ -337,7 +340,8 @@ async fn add_counts(
         said.skipped,
         hours.start,
         hours.end,
-        message,
+        rejected,
+        remarks,
     )
     .execute(&mut *db)
     .await?;

@@ -45,7 +45,7 @@ enum Metric {
     Percent(Activity),
     /// 0 to 1.
     Ratio(Activity),
-    /// Percent in 4.6 of the exporter and 0 to 1 since: see [`Unit`].
+    /// Percent in 4.6 of the exporter and 0 to 1 since: its version decides, else the values of the answer.
     Either(Activity),
     /// MiB, or bytes.
     Memory {
@@ -107,15 +107,15 @@ pub fn read_within(
     each: &mut dyn FnMut(Item),
 ) -> Result<Vec<String>, Refusal> {
     let mut row = 0;
+    let mut units = Units::default();
     let mut series = |text: Box<RawValue>| {
         row += 1;
         let series = serde_json::from_str::<Series<'_>>(text.get()).map_err(|error| error.to_string());
-        match series.and_then(|series| metered(&series, hours)) {
-            Ok(Some((metered, remark))) => {
+        match series.and_then(|series| read_series(&series, hours)) {
+            Ok(Some(read)) => {
                 each(Item::Sample);
-                each(Item::Metered(Box::new(metered)));
-                if let Some(remark) = remark {
-                    each(Item::Remark(remark));
+                if let Some(metered) = units.decide(read) {
+                    each(Item::Metered(Box::new(metered)));
                 }
             }
             Ok(None) => each(Item::Skipped(Skip::OtherMetric)),
@@ -135,15 +135,88 @@ pub fn read_within(
     if !met.is_there {
         return Err(Refusal::new("JSON without a result", EXPECTED));
     }
+    units.end(each);
     let warnings = met.kept.get("warnings").and_then(Value::as_array).into_iter().flatten();
     Ok(warnings.filter_map(Value::as_str).map(str::to_owned).collect())
 }
 
-/// What a series says, of these hours, and how it was understood where that is a question. `None` of one that measures something else.
-fn metered(
-    series: &Series<'_>,
-    hours: Option<&Range<i64>>,
-) -> Result<Option<(Metered, Option<Remark>)>, String> {
+/// A series that was read.
+enum ReadSeries {
+    Metered(Metered),
+    /// Its values say in which unit they are.
+    Decided(Metered, Unit),
+    Undecided(Box<Undecided>),
+}
+
+/// A series of zeros and ones: an idle accelerator in percent, or a busy one as a ratio.
+struct Undecided {
+    as_percent: Metered,
+    as_ratio: Metered,
+    /// It was there, and nobody knows how busy it was.
+    unmeasured: Metered,
+}
+
+/// In which units the series of an answer are. Those that do not say it themselves are in the one of the others.
+#[derive(Default)]
+struct Units {
+    has_percent: bool,
+    has_ratio: bool,
+    undecided: Vec<Undecided>,
+    /// Days of those.
+    days: usize,
+    has_unmeasured: bool,
+}
+
+/// Days of series that wait for what others say.
+const MOST_UNDECIDED: usize = 20_000;
+
+impl Units {
+    /// What a series says, where that is known already.
+    fn decide(&mut self, read: ReadSeries) -> Option<Metered> {
+        match read {
+            ReadSeries::Metered(metered) => Some(metered),
+            ReadSeries::Decided(metered, unit) => {
+                self.has_percent |= unit == Unit::Percent;
+                self.has_ratio |= unit == Unit::Ratio;
+                Some(metered)
+            }
+            ReadSeries::Undecided(it) => {
+                self.days += it.unmeasured.days.len();
+                if self.days > MOST_UNDECIDED {
+                    self.has_unmeasured = true;
+                    return Some(it.unmeasured);
+                }
+                self.undecided.push(*it);
+                None
+            }
+        }
+    }
+
+    fn end(mut self, each: &mut dyn FnMut(Item)) {
+        for it in self.undecided {
+            let metered = match (self.has_percent, self.has_ratio) {
+                (true, false) => it.as_percent,
+                (false, true) => it.as_ratio,
+                _ => {
+                    self.has_unmeasured = true;
+                    it.unmeasured
+                }
+            };
+            each(Item::Metered(Box::new(metered)));
+        }
+        let remarks = [
+            (self.has_percent, Remark::RatioAsPercent),
+            (self.has_ratio, Remark::RatioAsRatio),
+            (self.has_unmeasured, Remark::RatioUnknown),
+        ];
+        for (_, remark) in remarks.into_iter().filter(|(is_so, _)| *is_so) {
+            each(Item::Remark(remark));
+        }
+    }
+}
+
+/// What a series says, of these hours. `None` of one that measures something else.
+fn read_series(series: &Series<'_>, hours: Option<&Range<i64>>) -> Result<Option<ReadSeries>, String> {
     let label = |name: &str| series.metric.get(name).map(String::as_str).unwrap_or_default();
     let first =
         |names: &[&str]| names.iter().map(|name| label(name)).find(|it| !it.is_empty()).unwrap_or_default();
@@ -194,7 +267,7 @@ fn metered(
         })
     };
     let family = METRICS.iter().find(|names| names.split('|').any(|it| it == name));
-    let mut metered =
+    let metered =
         Metered { device, holder, metric: family.copied().unwrap_or_default(), ..Metered::default() };
     let mut points = Vec::with_capacity(series.values.len() + 1);
     for Point(at, value) in series.values.iter().chain(&series.value) {
@@ -209,20 +282,30 @@ fn metered(
         // The point at the end says what the last interval of a counter amounts to.
         points.retain(|point| (hours.start..=hours.end).contains(&point.0));
     }
-    let unit = match metric {
-        Metric::Percent(_) => Unit::Percent,
-        Metric::Either(_) => Unit::of(first(&VERSION), &points),
-        _ => Unit::Ratio,
+    let end = hours.map(|hours| hours.end);
+    let in_unit = |unit: Unit| {
+        let mut metered = metered.clone();
+        add(&mut metered, (metric, unit), &points, end);
+        metered
     };
-    add(&mut metered, (metric, unit), &points, hours.map(|hours| hours.end));
-    let remark = match (metric, unit) {
-        (Metric::Either(_), Unit::Percent) => Some(Remark::RatioAsPercent),
-        (Metric::Either(_), Unit::Ratio) => Some(Remark::RatioAsRatio),
-        (Metric::Either(_), Unit::Unknown) => Some(Remark::RatioUnknown),
-        // What is 0 in both says nothing of the unit.
-        _ => None,
-    };
-    Ok(Some((metered, remark)))
+    let version = first(&VERSION);
+    Ok(Some(match metric {
+        Metric::Percent(_) => ReadSeries::Metered(in_unit(Unit::Percent)),
+        Metric::Either(_) => match (Unit::of_version(version), Unit::of_values(&points)) {
+            (Some(unit), _) => ReadSeries::Metered(in_unit(unit)),
+            (None, Some(unit)) => ReadSeries::Decided(in_unit(unit), unit),
+            (None, None) if points.iter().all(|point| point.1.is_none_or(|it| it <= 0.0)) => {
+                // What is 0 is so in both.
+                ReadSeries::Metered(in_unit(Unit::Ratio))
+            }
+            (None, None) => ReadSeries::Undecided(Box::new(Undecided {
+                as_percent: in_unit(Unit::Percent),
+                as_ratio: in_unit(Unit::Ratio),
+                unmeasured: in_unit(Unit::Unknown),
+            })),
+        },
+        _ => ReadSeries::Metered(in_unit(Unit::Ratio)),
+    }))
 }
 
 /// Labels that relabeling gives a series for the version of its exporter.
@@ -234,33 +317,29 @@ const VERSION: [&str; 4] =
 enum Unit {
     Percent,
     Ratio,
-    /// Zeros, which are the same in both.
-    Zero,
-    /// Zeros and ones: an idle accelerator in percent, or a busy one as a ratio.
     Unknown,
 }
 
 impl Unit {
-    /// The version of the exporter decides, else the values.
-    fn of(version: &str, points: &[(i64, Option<f64>)]) -> Self {
-        let mut numbers = version.trim_start_matches('v').split(['.', '-']).map_while(|it| it.parse().ok());
-        let version: Option<(u32, u32)> = numbers.next().zip(numbers.next());
-        if let Some(version) = version.filter(|it| *it >= (4, 6)) {
-            return if version == (4, 6) { Self::Percent } else { Self::Ratio };
-        }
+    /// Of the version of an exporter: `4.7.1`, or `4.6.0-4.8.1`, where that of DCGM comes before it, as in names of its images.
+    fn of_version(version: &str) -> Option<Self> {
+        let number = |text: &str| -> Option<(u32, u32)> {
+            let mut numbers = text.trim_start_matches('v').split('.').map_while(|it| it.parse().ok());
+            numbers.next().zip(numbers.next())
+        };
+        let mut parts = version.split('-');
+        let first = parts.next().and_then(number);
+        let version = parts.next().and_then(number).or(first).filter(|it| *it >= (4, 6))?;
+        Some(if version == (4, 6) { Self::Percent } else { Self::Ratio })
+    }
+
+    /// None of zeros and ones.
+    fn of_values(points: &[(i64, Option<f64>)]) -> Option<Self> {
         let values = || points.iter().filter_map(|point| point.1);
-        // From the third on, there are only zeros and ones.
         if values().any(|it| it > 1.0) {
-            Self::Percent
-        } else if values().any(|it| it.fract() > 0.0) {
-            Self::Ratio
-        } else if values().all(|it| it < 1.0) {
-            Self::Zero
-        } else if values().all(|it| it > 0.0) {
-            // Busy all the time. Nothing that idles is at one percent without a pause.
-            Self::Ratio
+            Some(Self::Percent)
         } else {
-            Self::Unknown
+            values().any(|it| it.fract() > 0.0).then_some(Self::Ratio)
         }
     }
 
@@ -269,7 +348,7 @@ impl Unit {
         let part = match self {
             Self::Percent => value / 100.0,
             Self::Ratio => value,
-            Self::Zero | Self::Unknown => return (value <= 0.0).then_some(0.0),
+            Self::Unknown => return None,
         };
         (part <= 1.0).then_some(part)
     }
@@ -363,35 +442,64 @@ mod tests {
         metered.unwrap()
     }
 
+    /// Minutes measured and at work (in tenths of a percent of a minute) of each GPU, and what is remarked.
+    fn of_ratio(version: &str, series: &[&[f64]]) -> (Vec<(i32, i32)>, Vec<Remark>) {
+        let series = series.iter().enumerate().map(|(gpu, values)| {
+            let points: Vec<String> =
+                (0..).zip(*values).map(|(n, value)| format!(r#"[{},"{value}"]"#, 1_785_542_400 + 60 * n)).collect();
+            let metric = format!(
+                r#"{{"__name__":"DCGM_FI_DEV_GPU_UTIL_RATIO","Hostname":"n1","UUID":"GPU-{gpu}","exporter_version":"{version}"}}"#
+            );
+            format!(r#"{{"metric":{metric},"values":[{}]}}"#, points.join(","))
+        });
+        let series: Vec<String> = series.collect();
+        let json = format!(
+            r#"{{"status":"success","data":{{"resultType":"matrix","result":[{}]}}}}"#,
+            series.join(",")
+        );
+        let (mut found, mut remarks) = (Vec::new(), Vec::new());
+        for item in items(&json).unwrap() {
+            match item {
+                Item::Metered(metered) => {
+                    let (measured, busy) = metered.days.values().next().unwrap().busy(0);
+                    found.push((metered.device.id.clone(), (measured / 60_000, busy / 60)));
+                }
+                Item::Remark(remark) => remarks.push(remark),
+                _ => {}
+            }
+        }
+        found.sort();
+        (found.into_iter().map(|it| it.1).collect(), remarks)
+    }
+
     #[test]
-    fn unit_of_a_ratio_is_decided_by_its_version_or_its_values_and_said() {
+    fn unit_of_a_ratio_is_decided_by_its_version_or_by_the_values_of_its_answer_and_said() {
         use Remark::{RatioAsPercent, RatioAsRatio, RatioUnknown};
-        let tenths_of_a_percent = |day: &crate::telemetry::metered::MeteredDay| {
-            let (measured, busy) = day.busy(0);
-            (measured / 60_000, busy / 60)
-        };
-        for (version, values, expected, remark) in [
-            ("", [0.0, 25.0], (2, 250), Some(RatioAsPercent)),
-            ("", [0.0, 0.25], (2, 250), Some(RatioAsRatio)),
-            ("", [1.0, 1.0], (2, 2000), Some(RatioAsRatio)),
-            ("", [0.0, 0.0], (2, 0), None),
-            // One percent, or all: the zero is measured, and the one is not.
-            ("", [0.0, 1.0], (1, 0), Some(RatioUnknown)),
-            ("4.6.0-4.8.1", [0.0, 1.0], (2, 10), Some(RatioAsPercent)),
-            ("v4.7.1", [0.0, 1.0], (2, 1000), Some(RatioAsRatio)),
-            ("4.9.0", [0.5, 25.0], (1, 500), Some(RatioAsRatio)),
+        for (version, series, expected, remarks) in [
+            ("", &[&[0.0, 25.0][..]][..], &[(2, 250)][..], &[RatioAsPercent][..]),
+            ("", &[&[0.0, 0.25]], &[(2, 250)], &[RatioAsRatio]),
+            ("", &[&[0.0, 0.0]], &[(2, 0)], &[]),
+            // One percent, or all: nobody knows, if nothing beside them says it.
+            ("", &[&[0.0, 1.0], &[1.0, 1.0]], &[(0, 0), (0, 0)], &[RatioUnknown]),
+            ("", &[&[0.0, 1.0], &[38.0, 1.0]], &[(2, 10), (2, 390)], &[RatioAsPercent]),
+            ("", &[&[0.0, 1.0], &[0.5, 1.0]], &[(2, 1000), (2, 1500)], &[RatioAsRatio]),
+            (
+                "",
+                &[&[38.0], &[0.5], &[1.0]],
+                &[(1, 380), (1, 500), (0, 0)],
+                &[RatioAsPercent, RatioAsRatio, RatioUnknown],
+            ),
+            ("4.6.1", &[&[0.0, 1.0]], &[(2, 10)], &[]),
+            // That of DCGM comes first.
+            ("4.6.0-4.8.1-ubuntu22.04", &[&[0.0, 1.0]], &[(2, 1000)], &[]),
+            ("v4.7.1", &[&[0.0, 1.0]], &[(2, 1000)], &[]),
+            ("4.9.0", &[&[0.5, 25.0]], &[(1, 500)], &[]),
         ] {
-            let labels = format!(r#"{NODE},"exporter_version":"{version}""#);
-            let [first, second] = values;
-            let points = format!(r#"[1785542400,"{first}"],[1785542460,"{second}"]"#);
-            let json = series("DCGM_FI_DEV_GPU_UTIL_RATIO", &labels, &points);
-            let found = items(&json).unwrap().into_iter().find_map(|item| match item {
-                Item::Remark(remark) => Some(remark),
-                _ => None,
-            });
-            let metered = one(&json);
-            let day = metered.days.values().next().unwrap();
-            assert_eq!((tenths_of_a_percent(day), found), (expected, remark), "{version} {values:?}");
+            assert_eq!(
+                of_ratio(version, series),
+                (expected.to_vec(), remarks.to_vec()),
+                "{version} {series:?}"
+            );
         }
     }
 

@@ -366,8 +366,6 @@ fn duration(text: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
 
     #[test]
@@ -378,7 +376,7 @@ mod tests {
             7.0|7.0|COMPLETED|2026-10-05T09:00:00|2026-10-05T10:00:00|2026-10-05T11:00:00|3600|gres/gpu=2|gres/gpuutil=90|n1\n\
             8|8|COMPLETED|2026-10-05T09:00:00|2026-10-05T10:00:00|2026-10-05T20:00:00|36000|gres/gpu=2||n1\n\
             9|9|COMPLETED|2026-10-05T09:00:00|2026-10-05T10:00:00|2026-10-05T20:00:00|4294967294|gres/gpu=2||n1\n";
-        let zones = Zones { by_cluster: BTreeMap::new(), other: chrono_tz::Tz::UTC };
+        let zones = Zones::all(chrono_tz::Tz::UTC);
         let mut items = Vec::new();
         read(text.as_bytes(), &zones, &mut |item| items.push(item)).unwrap();
         let measured: Vec<_> = items

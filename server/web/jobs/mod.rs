@@ -28,7 +28,7 @@ use crate::telemetry::GpuUse;
 /// Jobs on a page.
 const PAGE: usize = 100;
 /// Jobs of a period that are listed.
-const LISTED: usize = 10_000;
+const LISTED: usize = 5_000;
 /// What the address takes beside what is its own.
 const TAKES: &str = "cost currency in sequence find page";
 

@@ -120,11 +120,15 @@ pub async fn match_to(path: paths::UsageNode, writing: Writing, Form(form): Form
         Matched::NoSuchNode => return Err(Error::NotFound),
         Matched::AsBefore => "Nothing changed.".to_owned(),
         Matched::Done { .. } if machine.is_empty() => "The node is matched by its name again.".to_owned(),
-        Matched::Done { beside } if beside.is_empty() => format!("The node is machine {machine}."),
-        Matched::Done { beside } => format!(
-            "The node is machine {machine}, as {} is: what they held adds up. If they are two machines, match one of them again.",
+        Matched::Done { beside, .. } if !beside.is_empty() => format!(
+            "The node is machine {machine}. So is {}: what they held adds up. If they are two machines, match one of them again.",
             beside.join(", ")
         ),
+        Matched::Done { elsewhere, .. } if !elsewhere.is_empty() => format!(
+            "The node is machine {machine}. So is {}: of an hour that both describe, one counts.",
+            elsewhere.join(", ")
+        ),
+        Matched::Done { .. } => format!("The node is machine {machine}."),
         Matched::NoSuchMachine => {
             format!(
                 "Nothing changed: no charge for GPUs has the resource {machine}. Enter the ResourceId of a bill, or the name of a unit of a cluster."
