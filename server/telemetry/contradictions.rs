@@ -1,4 +1,4 @@
-//! What an import says that bills, or other sources, say otherwise: told when it is imported, since nothing of it is an error.
+//! What an import says that bills, or other sources, say otherwise: said when it is imported, since nothing of it is an error.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,6 +7,7 @@ use sqlx::PgConnection;
 
 use super::read::{self, Node};
 use crate::accelerator::PARTS;
+use crate::ledger;
 use crate::money::Decimal;
 
 /// Of each kind of contradiction, those that are named.
@@ -16,11 +17,11 @@ const NAMED: usize = 3;
 pub async fn contradictions(
     db: &mut PgConnection,
     import_id: i64,
-    sequence: i64,
     times: (Option<DateTime<Utc>>, Option<DateTime<Utc>>),
 ) -> sqlx::Result<Vec<String>> {
     let (Some(first), Some(last)) = times else { return Ok(Vec::new()) };
     let (first, last) = (first.date_naive(), last.date_naive());
+    let sequence = ledger::sequence(&mut *db).await?;
     let nodes = read::nodes(&mut *db, sequence).await?;
     let own = nodes_of(&mut *db, import_id).await?;
     let own: Vec<&Node> = nodes.iter().filter(|node| own.contains(&node.node_id)).collect();
@@ -40,7 +41,8 @@ async fn nodes_of(db: &mut PgConnection, import_id: i64) -> sqlx::Result<BTreeSe
     Ok(nodes.fetch_all(db).await?.into_iter().collect())
 }
 
-/// Jobs that held more accelerators of a machine than its charges of these days are for.
+/// Jobs that held more accelerators of a machine than its charges of these days are for. A machine that ran for a part of an hour has all of
+/// its accelerators.
 async fn more_than_there_is(
     db: &mut PgConnection,
     import_id: i64,
@@ -51,7 +53,7 @@ async fn more_than_there_is(
         nodes.iter().filter_map(|node| node.resource.as_ref()).map(|it| it.to_lowercase()).collect();
     let paid = sqlx::query!(
         r#"select lower(k.resource_id) as "machine!",
-               max(of_hour * k.accelerator_parts * k.unit_seconds / (3600 * $4::bigint)) as "accelerators!: Decimal"
+               max(greatest(of_hour * k.unit_seconds, 3600) * k.accelerator_parts / (3600 * $4::bigint)) as "accelerators!: Decimal"
            from charge_keys k
            join daily_costs c using (charge_key_id)
            cross join unnest(coalesce(c.hourly_quantity, array[c.metered_quantity / 24])) of_hour

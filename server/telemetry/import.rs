@@ -198,6 +198,7 @@ impl Importing<'_> {
         sqlx::query!("update usage_imports set status = 'active' where import_id = $1", import_id)
             .execute(&mut *tx)
             .await?;
+        let message = self.message(&mut tx, import_id, &counts, (&names, &by_cluster)).await?;
         let changes = find_changes(&mut tx, import_id).await?;
         let sequence = ledger::begin_version(&mut tx).await?;
         sqlx::query!("update usage_imports set from_sequence = $2 where import_id = $1", import_id, sequence)
@@ -208,14 +209,25 @@ impl Importing<'_> {
         let details = json!({ "jobs": counts.jobs, "accelerator_hours": hours_of(counts.held) });
         audit::record(&mut tx, act, Verb::UsageImported, &Object::Usage(import_id), details).await?;
         tx.commit().await?;
+        Ok(self.report(import_id, Status::Loaded, &counts, message))
+    }
+
+    /// Writes down what is to be said of an import beside its counts.
+    async fn message(
+        &self,
+        db: &mut PgConnection,
+        import_id: i64,
+        counts: &Counts,
+        (names, by_cluster): (&Names, &BTreeMap<String, Tz>),
+    ) -> sqlx::Result<Option<String>> {
         let mut sentences: Vec<String> = counts.remark().into_iter().collect();
-        sentences.extend(self.unused_zone(&names, &by_cluster));
-        sentences.extend(contradictions(&mut *db, import_id, sequence, (counts.first, counts.last)).await?);
+        sentences.extend(self.unused_zone(names, by_cluster));
+        sentences.extend(contradictions(&mut *db, import_id, (counts.first, counts.last)).await?);
         let message = Some(sentences.join("; ")).filter(|it| !it.is_empty());
         sqlx::query!("update usage_imports set message = $2 where import_id = $1", import_id, message)
-            .execute(&mut *db)
+            .execute(db)
             .await?;
-        Ok(self.report(import_id, Status::Loaded, &counts, message))
+        Ok(message)
     }
 
     /// Says that a time zone was not used, because those of known clusters are remembered.

@@ -173,6 +173,20 @@ async fn what_bills_and_other_sources_say_otherwise_is_said(db: PgPool) {
             "{name}: {page}"
         );
     }
+    // A machine that ran for half an hour has all of its GPUs.
+    let half = bill().line(
+        "NeoCloud,acme,s3,2026-10-01T00:00:00Z,2026-11-01T00:00:00Z,2026-10-05T15:00:00Z,2026-10-05T16:00:00Z,Usage,Standard,\
+         GPU Cloud,Compute,gpu-8x,eu-1,node-s3,\"{\"\"InstanceType\"\":\"\"8xH100\"\",\"\"GpuCount\"\":8}\",0.5,Hours,20,20,20,20,USD,\
+         \"{\"\"team\"\":\"\"vision\"\"}\",NeoCloud,NeoCloud",
+    );
+    finance.import("half.csv", half).await;
+    let row = "13|13|hpc|ann|ml|gpu|COMPLETED|2026-10-05T15:00:00|2026-10-05T15:00:00|2026-10-05T15:30:00|1800|gres/gpu=8||node-s3|half";
+    finance.upload(&[("c.txt", format!("{header}\n{row}\n").as_bytes())]).await;
+    finance.run_jobs().await;
+    let page = finance.get("/usage/imports/4").await.body;
+    assert!(page.contains("1 job") && !page.contains("charged as"), "{page}");
+    let jobs = finance.json("/jobs/2026-10.json").await;
+    assert_eq!(decimal(&job(&jobs, "13")["cost"]), "20".parse().unwrap());
     // Nothing is said of what agrees.
     assert!(!finance.get("/usage/imports/1").await.body.contains("class=\"problem\""));
 }

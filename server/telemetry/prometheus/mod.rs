@@ -8,6 +8,7 @@ mod ask;
 mod fetch;
 mod series;
 mod servers;
+mod unit;
 mod window;
 
 pub use ask::{Endpoint, checked_address, checked_matchers};

@@ -13,9 +13,10 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::unit::{ReadSeries, Undecided, Unit, Units, VERSION};
 use crate::billing::Refusal;
 use crate::telemetry::metered::{Activity, Device, Holder, Metered, ten_thousandths, until, whole};
-use crate::telemetry::reading::{Item, Remark, Skip};
+use crate::telemetry::reading::{Item, Skip};
 use crate::telemetry::walk_json::walk;
 
 /// What the pods and containers of NVIDIA's exporter are called, wherever they come from.
@@ -140,81 +141,6 @@ pub fn read_within(
     Ok(warnings.filter_map(Value::as_str).map(str::to_owned).collect())
 }
 
-/// A series that was read.
-enum ReadSeries {
-    Metered(Metered),
-    /// Its values say in which unit they are.
-    Decided(Metered, Unit),
-    Undecided(Box<Undecided>),
-}
-
-/// A series of zeros and ones: an idle accelerator in percent, or a busy one as a ratio.
-struct Undecided {
-    as_percent: Metered,
-    as_ratio: Metered,
-    /// It was there, and nobody knows how busy it was.
-    unmeasured: Metered,
-}
-
-/// In which units the series of an answer are. Those that do not say it themselves are in the one of the others.
-#[derive(Default)]
-struct Units {
-    has_percent: bool,
-    has_ratio: bool,
-    undecided: Vec<Undecided>,
-    /// Days of those.
-    days: usize,
-    has_unmeasured: bool,
-}
-
-/// Days of series that wait for what others say.
-const MOST_UNDECIDED: usize = 20_000;
-
-impl Units {
-    /// What a series says, where that is known already.
-    fn decide(&mut self, read: ReadSeries) -> Option<Metered> {
-        match read {
-            ReadSeries::Metered(metered) => Some(metered),
-            ReadSeries::Decided(metered, unit) => {
-                self.has_percent |= unit == Unit::Percent;
-                self.has_ratio |= unit == Unit::Ratio;
-                Some(metered)
-            }
-            ReadSeries::Undecided(it) => {
-                self.days += it.unmeasured.days.len();
-                if self.days > MOST_UNDECIDED {
-                    self.has_unmeasured = true;
-                    return Some(it.unmeasured);
-                }
-                self.undecided.push(*it);
-                None
-            }
-        }
-    }
-
-    fn end(mut self, each: &mut dyn FnMut(Item)) {
-        for it in self.undecided {
-            let metered = match (self.has_percent, self.has_ratio) {
-                (true, false) => it.as_percent,
-                (false, true) => it.as_ratio,
-                _ => {
-                    self.has_unmeasured = true;
-                    it.unmeasured
-                }
-            };
-            each(Item::Metered(Box::new(metered)));
-        }
-        let remarks = [
-            (self.has_percent, Remark::RatioAsPercent),
-            (self.has_ratio, Remark::RatioAsRatio),
-            (self.has_unmeasured, Remark::RatioUnknown),
-        ];
-        for (_, remark) in remarks.into_iter().filter(|(is_so, _)| *is_so) {
-            each(Item::Remark(remark));
-        }
-    }
-}
-
 /// What a series says, of these hours. `None` of one that measures something else.
 fn read_series(series: &Series<'_>, hours: Option<&Range<i64>>) -> Result<Option<ReadSeries>, String> {
     let label = |name: &str| series.metric.get(name).map(String::as_str).unwrap_or_default();
@@ -308,52 +234,6 @@ fn read_series(series: &Series<'_>, hours: Option<&Range<i64>>) -> Result<Option
     }))
 }
 
-/// Labels that relabeling gives a series for the version of its exporter.
-const VERSION: [&str; 4] =
-    ["exporter_version", "dcgm_exporter_version", "app_kubernetes_io_version", "version"];
-
-/// In what a part of all is stated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Unit {
-    Percent,
-    Ratio,
-    Unknown,
-}
-
-impl Unit {
-    /// Of the version of an exporter: `4.7.1`, or `4.6.0-4.8.1`, where that of DCGM comes before it, as in names of its images.
-    fn of_version(version: &str) -> Option<Self> {
-        let number = |text: &str| -> Option<(u32, u32)> {
-            let mut numbers = text.trim_start_matches('v').split('.').map_while(|it| it.parse().ok());
-            numbers.next().zip(numbers.next())
-        };
-        let mut parts = version.split('-');
-        let first = parts.next().and_then(number);
-        let version = parts.next().and_then(number).or(first).filter(|it| *it >= (4, 6))?;
-        Some(if version == (4, 6) { Self::Percent } else { Self::Ratio })
-    }
-
-    /// None of zeros and ones.
-    fn of_values(points: &[(i64, Option<f64>)]) -> Option<Self> {
-        let values = || points.iter().filter_map(|point| point.1);
-        if values().any(|it| it > 1.0) {
-            Some(Self::Percent)
-        } else {
-            values().any(|it| it.fract() > 0.0).then_some(Self::Ratio)
-        }
-    }
-
-    /// The part that a value is; more than all of it is no measurement.
-    fn part(self, value: f64) -> Option<f64> {
-        let part = match self {
-            Self::Percent => value / 100.0,
-            Self::Ratio => value,
-            Self::Unknown => return None,
-        };
-        (part <= 1.0).then_some(part)
-    }
-}
-
 fn milliseconds(seconds: f64) -> Result<i64, String> {
     // From 2001 to 2286: anything else is in another unit.
     if !(1e9..1e10).contains(&seconds) {
@@ -420,6 +300,7 @@ fn add(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::telemetry::reading::Remark;
 
     fn items(json: &str) -> Result<Vec<Item>, Refusal> {
         let mut items = Vec::new();
