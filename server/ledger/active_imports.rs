@@ -80,6 +80,14 @@ impl ActiveImports {
         Ok(Self { deliveries, hidden: Vec::new(), loaded_again, catalog_revision })
     }
 
+    /// Without some of them.
+    #[must_use]
+    pub fn without(&self, these: &[i64]) -> Self {
+        let mut rest = self.clone();
+        rest.deliveries.retain(|it| !these.contains(it));
+        rest
+    }
+
     pub fn deliveries(&self) -> &[i64] {
         &self.deliveries
     }

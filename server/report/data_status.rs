@@ -52,6 +52,14 @@ impl From<&Spend> for DataStatus {
     }
 }
 
+impl DataStatus {
+    /// Of what a viewer sees; in the same currency where that is nothing.
+    pub(super) fn of_visible(&self, visible: &Spend) -> Self {
+        let visible = Self::from(visible);
+        Self { currency: visible.currency.clone().or_else(|| self.currency.clone()), ..visible }
+    }
+}
+
 impl Question {
     /// The same question in the currency and as of the step of an answer: for what stands beside it.
     #[must_use]

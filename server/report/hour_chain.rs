@@ -10,7 +10,7 @@ use serde::Serialize;
 use sqlx::PgConnection;
 
 use super::job_costs::JobCosts;
-use super::{Answers, CostMetric, DataStatus, Error, Filter, Group, Grouping, HourLines, Question};
+use super::{Answers, CostMetric, DataStatus, Error, Filter, Group, Grouping, HourLines, Question, Spend};
 use crate::billing::usage_tags;
 use crate::changes::Document as _;
 use crate::money::Decimal;
@@ -117,16 +117,25 @@ impl Answers {
             });
         }
         groups.retain(|group| !group.chain.hours().is_zero());
-        let uses: Vec<Group> = spend.groups.iter().flat_map(|group| group.groups.iter().cloned()).collect();
-        let owned = (spend.owned_hours, spend.cost_per_owned_hour);
-        let costs = is_priced.then(|| Costs::of(&uses, owned)).flatten();
         Ok(HourChains {
             period: spend.period,
             data_status: DataStatus::from(&spend),
+            total: HourChain::of_all(&spend, all, is_priced),
             by: spend.by,
-            total: HourChain::new(&uses, all, costs),
             groups,
         })
+    }
+
+    /// The same of all of them together, without what was entered: no hour is down, productive as entered or known to be useful.
+    pub(super) async fn measured_chain(
+        &self,
+        db: &mut PgConnection,
+        question: &Question,
+    ) -> Result<HourChain, Error> {
+        let question = Question { then: Some(of_use()), ..question.by(Grouping::Provider) };
+        let spend = self.priced_spend(db, &question).await?;
+        let is_priced = question.cost != CostMetric::Billed;
+        Ok(HourChain::of_all(&spend, Entered::default(), is_priced))
     }
 
     /// The same of all of them together, where some of it is of jobs.
@@ -254,6 +263,14 @@ impl Costs {
 }
 
 impl HourChain {
+    /// Of spend that is broken down by use.
+    fn of_all(spend: &Spend, entered: Entered, is_priced: bool) -> Self {
+        let uses: Vec<Group> = spend.groups.iter().flat_map(|group| group.groups.iter().cloned()).collect();
+        let owned = (spend.owned_hours, spend.cost_per_owned_hour);
+        let costs = is_priced.then(|| Costs::of(&uses, owned)).flatten();
+        Self::new(&uses, entered, costs)
+    }
+
     fn new(uses: &[Group], entered: Entered, costs: Option<Costs>) -> Self {
         let lines = HourLines::of(uses);
         let mut chain = Self {

@@ -107,7 +107,7 @@ impl Ask for FindJobCosts {
 }
 
 /// The imports that divide machines, of those that are active.
-async fn of_usage(db: &mut PgConnection, snapshot: &Snapshot) -> sqlx::Result<Vec<i64>> {
+pub(super) async fn of_usage(db: &mut PgConnection, snapshot: &Snapshot) -> sqlx::Result<Vec<i64>> {
     sqlx::query_scalar!(
         "select distinct ds.delivery_id
          from delivery_scopes ds

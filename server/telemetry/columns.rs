@@ -19,6 +19,7 @@ words! {
         Holder = "holder", "Job or pod";
         Namespace = "namespace", "Namespace or project";
         User = "user", "User";
+        Account = "account", "Account or team";
         Utilization = "utilization", "Utilization in percent";
         Memory = "memory", "Memory in use, MiB";
         Power = "power", "Power, watts";

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chrono::{DateTime, Datelike as _, NaiveDate, Utc};
+use chrono::{DateTime, Datelike as _, Months, NaiveDate, Utc};
 use sqlx::PgConnection;
 
+use super::format::Format;
 use super::read::{self, Node};
 use crate::accelerator::PARTS;
 use crate::ledger;
@@ -28,6 +29,7 @@ pub async fn contradictions(
     let mut found = Vec::new();
     found.extend(more_than_there_is(&mut *db, import_id, &own, (first, last)).await?);
     found.extend(also_elsewhere(&mut *db, &nodes, &own, (first, last)).await?);
+    found.extend(also_in_other_files(&mut *db, import_id).await?);
     Ok(found)
 }
 
@@ -41,7 +43,7 @@ async fn nodes_of(db: &mut PgConnection, import_id: i64) -> sqlx::Result<BTreeSe
     Ok(nodes.fetch_all(db).await?.into_iter().collect())
 }
 
-/// Jobs that held more accelerators of a machine than its charges of these days are for. A machine that ran for a part of an hour has all of
+/// Jobs that held more accelerators of a machine than its charges of these days, and of two months before, are for. A machine that ran for a part of an hour has all of
 /// its accelerators.
 async fn more_than_there_is(
     db: &mut PgConnection,
@@ -51,6 +53,8 @@ async fn more_than_there_is(
 ) -> sqlx::Result<Option<String>> {
     let machines: Vec<String> =
         nodes.iter().filter_map(|node| node.resource.as_ref()).map(|it| it.to_lowercase()).collect();
+    // A month that runs has no bill yet: the two before it say how many a machine has.
+    let since = first.with_day(1).unwrap_or(first) - Months::new(2);
     let paid = sqlx::query!(
         r#"select lower(k.resource_id) as "machine!",
                max(greatest(of_hour * k.unit_seconds, 3600) * k.accelerator_parts / (3600 * $4::bigint)) as "accelerators!: Decimal"
@@ -58,14 +62,13 @@ async fn more_than_there_is(
            join daily_costs c using (charge_key_id)
            cross join unnest(coalesce(c.hourly_quantity, array[c.metered_quantity / 24])) of_hour
            where lower(k.resource_id) = any($1) and k.accelerator is not null and k.category = 'Usage'
-             and c.billing_month >= $5 and c.billing_month <= $3 and c.day >= $2 and c.day <= $3
+             and c.billing_month >= $2 and c.billing_month <= $3 and c.day >= $2 and c.day <= $3
              and not c.is_whole_period and k.accelerator_parts is not null and k.unit_seconds is not null
            group by 1"#,
         &machines,
-        first,
+        since,
         last,
         PARTS,
-        first.with_day(1).unwrap_or(first),
     )
     .fetch_all(&mut *db)
     .await?;
@@ -150,7 +153,48 @@ async fn also_elsewhere(
     let sources = sources.into_iter().collect::<Vec<_>>().join(" and ");
     Ok((!described.is_empty()).then(|| {
         format!(
-            "{}{more}: {sources} has jobs there on the same days, too, and of an hour that both describe one source counts",
+            "machine {}{more}: {sources} has jobs there on the same days, too; of an hour that both describe, one source counts",
+            named.join(", "),
+        )
+    }))
+}
+
+/// Machines of which another CSV names other jobs in the same hours: of each hour one file counts.
+async fn also_in_other_files(db: &mut PgConnection, import_id: i64) -> sqlx::Result<Option<String>> {
+    let found = sqlx::query!(
+        r#"select distinct n.name, other.import_id
+           from usage_imports own
+           join meter_days mine on mine.import_id = own.import_id
+           join meter_days other on other.node_id = mine.node_id and other.day = mine.day
+               and other.import_id <> mine.import_id and other.device = mine.device and other.job_no > 0
+           join usage_imports i on i.import_id = other.import_id and i.status = 'active' and i.format = own.format
+           join usage_nodes n on n.node_id = mine.node_id
+           where own.import_id = $1 and own.format = $2 and mine.job_no > 0
+             and not exists (
+                 select
+                 from meter_days same
+                 where same.import_id = own.import_id and same.day = other.day and same.node_id = other.node_id
+                   and same.job_no = other.job_no
+             )
+             and exists (
+                 select from unnest(mine.present, other.present) as of_hour (mine, other)
+                 where of_hour.mine > 0 and of_hour.other > 0
+             )
+           order by 1, 2"#,
+        import_id,
+        Format::PlainCsv.as_str(),
+    )
+    .fetch_all(db)
+    .await?;
+    let machines: BTreeSet<&str> = found.iter().map(|it| it.name.as_str()).collect();
+    let imports: BTreeSet<i64> = found.iter().map(|it| it.import_id).collect();
+    let named: Vec<&str> = machines.iter().take(NAMED).copied().collect();
+    let more = if machines.len() > named.len() { " and others" } else { "" };
+    let of = imports.iter().take(NAMED).map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    Ok((!machines.is_empty()).then(|| {
+        format!(
+            "machine {}{more}: usage import {of} names other jobs there in the same hours; of each hour the file counts that says most. \
+             Where both ran, put them into one file and undo the other import",
             named.join(", "),
         )
     }))

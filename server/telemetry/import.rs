@@ -192,6 +192,7 @@ impl Importing<'_> {
         ledger::note_original(&mut tx, &kept, counts.rows, act.at).await?;
         write_counts(&mut tx, import_id, &counts).await?;
         write_coverage(&mut tx, import_id).await?;
+        store::note_sources(&mut tx, import_id).await?;
         if counts.samples > 0 {
             store_meters::count_seen_hours(&mut tx, import_id).await?;
         }

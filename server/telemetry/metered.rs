@@ -38,6 +38,8 @@ pub struct Holder {
     pub container: String,
     /// Empty where the meter does not say.
     pub user: String,
+    /// The same, as a scheduler's account.
+    pub account: String,
     /// It is the number of a job of Slurm: who that was is known elsewhere.
     pub is_slurm_job: bool,
 }
@@ -82,7 +84,8 @@ pub struct Metered {
     pub most: u16,
     /// From when until when it was seen, in milliseconds since 1970.
     pub seen: Option<(i64, i64)>,
-    pub days: BTreeMap<NaiveDate, MeteredDay>,
+    /// Boxed: a tree has room for eleven where there is one.
+    pub days: BTreeMap<NaiveDate, Box<MeteredDay>>,
 }
 
 /// From the first of two times to the last.

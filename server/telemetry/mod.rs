@@ -33,6 +33,7 @@ mod read_file;
 pub mod reading;
 mod resolve;
 pub mod share;
+mod slice;
 pub mod slurm;
 mod store;
 mod store_meters;
@@ -52,6 +53,7 @@ pub use match_nodes::{Matched, match_node};
 pub use publish::{Undone, undo};
 pub use reading::{Item, Skip, Zones};
 pub use resolve::{NOBODY, STRANDED};
+pub use store::unnamed_zone;
 pub use usage_mappings::{
     UsageMapping, column_names, remove_usage_mapping, save_usage_mapping, usage_mappings,
 };

@@ -122,8 +122,7 @@ fn metered(it: &Allocation) -> Result<Option<Metered>, String> {
         namespace: text(&properties.namespace),
         name: properties.pod.clone().unwrap_or_else(|| it.name.clone()),
         container: text(&properties.container),
-        is_slurm_job: false,
-        user: String::new(),
+        ..Holder::default()
     };
     let usage = it.gpu_usage_average.or_else(|| gpu.and_then(|it| it.usage_average));
     let part = usage
@@ -169,8 +168,7 @@ pub fn read_csv(input: impl Read, each: &mut dyn FnMut(Item)) -> Result<(), Refu
             namespace: cells.get("Namespace").to_owned(),
             name: cells.get("Pod").to_owned(),
             container: cells.get("Container").to_owned(),
-            is_slurm_job: false,
-            user: String::new(),
+            ..Holder::default()
         };
         let device = Device { id: holder.container.clone(), ..Device::default() };
         let mut metered = Metered {

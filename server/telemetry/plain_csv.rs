@@ -10,6 +10,7 @@
 //! | holder | job, job id, pod, workload | who held it; empty: nobody |
 //! | namespace | project, department | of the holder |
 //! | user | owner | of the holder |
+//! | account | team, group | of the holder: whom a scheduler charges |
 //! | utilization | GPU utilization, util | in percent; empty: not measured |
 //! | memory | memory used, memory MiB | MiB in use of each |
 //! | power | power draw, watts | watts of each |
@@ -29,14 +30,14 @@ use super::table::{self, Cells, Wrong};
 use crate::billing::Refusal;
 
 const EXPECTED: &str = "CSV with the columns node, from, to, accelerator or accelerators and, where they are known, holder, namespace, user, \
-     utilization, memory and power";
+     account, utilization, memory and power";
 /// Of a machine.
 const MOST_ACCELERATORS: f64 = 512.0;
 /// What a row says is of two years at most.
 const LONGEST_MS: i64 = 2 * 366 * 24 * 3_600_000;
 
 /// Our name of a column, and what others call it: letters and digits alone.
-const NAMES: [(&str, &[&str]); 14] = [
+const NAMES: [(&str, &[&str]); 15] = [
     ("node", &["nodename", "hostname", "host", "instance", "instanceid", "machine"]),
     ("from", &["start", "starttime", "startedat", "begin", "begins", "intervalstart"]),
     ("to", &["end", "endtime", "endedat", "until", "ends", "intervalend"]),
@@ -46,6 +47,7 @@ const NAMES: [(&str, &[&str]); 14] = [
     ("holder", &["job", "jobid", "jobname", "pod", "podname", "workload", "workloadname"]),
     ("namespace", &["project", "projectname", "department"]),
     ("user", &["username", "owner", "submittedby"]),
+    ("account", &["accountname", "team", "teamname", "group", "billingaccount"]),
     (
         "utilization",
         &["utilisation", "util", "gpuutilization", "gpuutilisation", "gpuutil", "utilizationpercent"],
@@ -103,6 +105,7 @@ pub fn read(
 ) -> Result<(), Refusal> {
     // A part of one cannot be distinguished from percent, which is said.
     let (largest, has_percent_sign) = (Cell::new(0.0_f64), Cell::new(false));
+    let mut unread = Vec::new();
     table::read_named(
         input,
         |columns| {
@@ -111,7 +114,13 @@ pub fn read(
                 Some(it) => it.what(column).map(str::to_owned),
                 None => usual_name(column).map(str::to_owned),
             };
-            columns.iter().map(what).collect()
+            let found: Vec<Option<String>> = columns.iter().map(what).collect();
+            for (place, name) in columns.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
+                if found[place].is_none() || found[..place].contains(&found[place]) {
+                    unread.push((*name).to_owned());
+                }
+            }
+            found
         },
         &["node", "from"],
         EXPECTED,
@@ -126,6 +135,9 @@ pub fn read(
             Ok(item)
         },
     )?;
+    for column in unread {
+        each(Item::UnreadColumn(column));
+    }
     if 0.0 < largest.get() && largest.get() <= 1.0 && !has_percent_sign.get() {
         each(Item::Remark(Remark::PercentBelowOne));
     }
@@ -144,8 +156,11 @@ fn row(cells: &Cells<'_>, zone: Tz) -> Result<Item, Wrong> {
     }
     let from = time(cells.get("from"), zone).ok_or(Wrong("from", A_TIME))?;
     let to = if cells.get("to").is_empty() {
-        let seconds = cells.get("seconds").parse::<f64>().ok().filter(|it| *it >= 0.0 && it.is_finite());
-        from + whole(seconds.ok_or(Wrong("to", A_TIME))? * 1000.0)
+        let cell = cells.get("seconds");
+        let seconds = cell.parse::<f64>().ok().filter(|it| *it >= 0.0 && it.is_finite());
+        let wrong =
+            if cell.is_empty() { Wrong("to", A_TIME) } else { Wrong("seconds", "a number of seconds") };
+        from + whole(seconds.ok_or(wrong)? * 1000.0)
     } else {
         time(cells.get("to"), zone).ok_or(Wrong("to", A_TIME))?
     };
@@ -177,6 +192,7 @@ fn row(cells: &Cells<'_>, zone: Tz) -> Result<Item, Wrong> {
         namespace: text("namespace"),
         name: text("holder"),
         user: text("user"),
+        account: text("account"),
         ..Holder::default()
     };
     // What names several is none of them.
@@ -283,7 +299,8 @@ mod tests {
         assert!(!is_usage(text, &[]) && is_usage(text, std::slice::from_ref(&said)));
         let mut items = Vec::new();
         read(text.as_bytes(), Tz::UTC, &[said], &mut |item| items.push(item)).unwrap();
-        let Some(Item::Metered(metered)) = items.last() else { panic!("{items:?}") };
+        assert_eq!(items.last(), Some(&Item::UnreadColumn("node".to_owned())));
+        let Some(Item::Metered(metered)) = items.get(1) else { panic!("{items:?}") };
         assert_eq!(
             (metered.device.node.as_str(), metered.holder.as_ref().unwrap().name.as_str()),
             ("n1", "train")
@@ -339,5 +356,13 @@ mod tests {
             let [Item::Rejected(rejection)] = &items[..] else { panic!("{row}: {items:?}") };
             assert_eq!((rejection.row, rejection.column.as_str()), (1, column), "{row}");
         }
+    }
+
+    #[test]
+    fn a_quote_that_stays_open_is_refused_before_it_fills_the_memory() {
+        let rest = "x,1\n".repeat(5 << 20);
+        let text = format!("node,from,to,GPUs,job\n\"n1{rest}");
+        let refused = read(text.as_bytes(), Tz::UTC, &[], &mut |_| ()).unwrap_err();
+        assert!(refused.message().contains("a quote may be open"), "{}", refused.message());
     }
 }

@@ -10,7 +10,8 @@ use sqlx::PgConnection;
 use super::job::JobState;
 use super::measure::measured;
 use super::one_source::of_one_source;
-use super::resolve::{NOBODY, SEEN};
+use super::resolve::{NOBODY, SEEN, STRANDED};
+use super::slice::{WHOLE, share_of_slice};
 use super::store_meters::NAMED_JOB;
 use crate::accelerator::find_model;
 use crate::money::Decimal;
@@ -112,6 +113,29 @@ impl JobDescription {
     pub fn label(&self) -> String {
         let parts = [&self.source, &self.namespace, &self.job_id].map(String::as_str);
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/")
+    }
+
+    /// What it held: `8 × h100`, `2 × 3g.40gb of h100`, `3 × h100 in whole+3g.40gb`; the number alone where the scheduler names no model.
+    pub fn gpus(&self) -> String {
+        let accelerators = Decimal::new(self.thousandths.into(), 3).normalize();
+        let of_model = |join: &str| match self.model.as_str() {
+            "" => String::new(),
+            model => format!(" {join} {model}"),
+        };
+        match self.slices() {
+            Some(slices) => format!("{slices} × {}{}", self.profile, of_model("of")),
+            None if self.profile.is_empty() => format!("{accelerators}{}", of_model("×")),
+            None => format!("{accelerators}{} in {}", of_model("×"), self.profile),
+        }
+    }
+
+    /// How many slices it held, where they are of one profile.
+    fn slices(&self) -> Option<i64> {
+        let are_alike = self.profile.matches("gb").count() == 1 && !self.profile.contains(WHOLE);
+        let (part, whole) = share_of_slice(&self.model, &self.profile);
+        let (held, of_one) = (self.thousandths * i64::from(whole), 1000 * i64::from(part));
+        // Thousandths are rounded down.
+        are_alike.then(|| (held + of_one / 2).checked_div(of_one)).flatten()
     }
 
     /// Of one accelerator of its model, where that is known.
@@ -269,6 +293,37 @@ async fn stored(
     )
     .fetch_all(db)
     .await
+}
+
+/// Whether accelerators of these nodes were cut into slices on some days.
+pub async fn has_slices(db: &mut PgConnection, nodes: &[i64], days: &Range<NaiveDate>) -> sqlx::Result<bool> {
+    sqlx::query_scalar!(
+        r#"select exists (
+               select
+               from usage_days
+               where job_no = $4 and node_id = any($1) and day >= $2 and day < $3 and until_sequence is null
+           ) or exists (
+               select
+               from job_descriptions d
+               join usage_days u on u.job_no = d.job_no
+               where d.profile <> '' and u.node_id = any($1) and u.day >= $2 and u.day < $3 and u.until_sequence is null
+           ) as "has_slices!""#,
+        nodes,
+        days.start,
+        days.end,
+        STRANDED,
+    )
+    .fetch_one(db)
+    .await
+}
+
+/// Those of these jobs that some import says held slices of accelerators.
+pub async fn in_slices(db: &mut PgConnection, jobs: &[i64]) -> sqlx::Result<Vec<i64>> {
+    let found = sqlx::query_scalar!(
+        "select distinct job_no from job_descriptions where job_no = any($1) and profile <> ''",
+        jobs,
+    );
+    found.fetch_all(db).await
 }
 
 /// What is known of these jobs: of each what the import says that knows most. A pod began when the first import saw it: each says when
@@ -469,11 +524,10 @@ pub async fn sources(db: &mut PgConnection) -> sqlx::Result<Vec<Source>> {
         r#"select s.source_id, s.kind, s.name, s.time_zone,
                (select count(*) from usage_nodes n where n.source_id = s.source_id) as "nodes!",
                (
-                   select max(d.held_until)
-                   from job_descriptions d
-                   join jobs_seen j using (job_no)
+                   select max(said.last_at)
+                   from usage_import_sources said
                    join usage_imports i using (import_id)
-                   where j.source_id = s.source_id and i.status = 'active'
+                   where said.source_id = s.source_id and i.status = 'active'
                ) as last_at
            from usage_sources s
            order by s.kind, s.name"#
@@ -567,4 +621,30 @@ pub async fn machines_but(db: &mut PgConnection, these: &[String], most: i64) ->
     )
     .fetch_all(db)
     .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_job_held_is_said_in_slices_where_they_are_alike() {
+        for (thousandths, model, profile, expected) in [
+            (8000, "h100", "", "8 × h100"),
+            (500, "", "", "0.5"),
+            (1000, "h100", "3g.40gb", "2 × 3g.40gb of h100"),
+            (284, "NVIDIA H100 80GB HBM3", "1g.10gb", "2 × 1g.10gb of NVIDIA H100 80GB HBM3"),
+            (142, "", "1g.10gb", "1 × 1g.10gb"),
+            (3000, "h100", "whole+3g.40gb", "3 × h100 in whole+3g.40gb"),
+            (642, "h100", "1g.10gb+3g.40gb", "0.642 × h100 in 1g.10gb+3g.40gb"),
+        ] {
+            let job = JobDescription {
+                thousandths,
+                model: model.to_owned(),
+                profile: profile.to_owned(),
+                ..JobDescription::default()
+            };
+            assert_eq!(job.gpus(), expected);
+        }
+    }
 }

@@ -10,15 +10,18 @@ use tokio::sync::mpsc;
 
 use super::columns::ColumnNames;
 use super::format::Format;
+use super::import::without_nul;
 use super::job::Job;
 use super::metered::Metered;
 use super::meters::Meters;
-use super::reading::{Item, Remark, Zones};
+use super::reading::{Item, Remark, Zones, shown};
 use crate::billing::{self, Content, Refusal, Rejection};
 use crate::ledger::{self, Kept, OriginalWriter, Originals, Sha256};
 
 /// Jobs, or devices, that go to the database together.
 pub const BATCH: usize = 2_000;
+/// Columns without a use that are named.
+const NAMED: usize = 10;
 /// Rejected rows that are kept; more of them than anybody would correct are counted.
 const MOST_REJECTIONS: u64 = 10_000;
 
@@ -37,6 +40,7 @@ pub struct Counts {
     pub last: Option<DateTime<Utc>>,
     pub rejections: Vec<Rejection>,
     pub remarks: BTreeSet<Remark>,
+    pub unread_columns: Vec<String>,
 }
 
 /// What the reading thread needs.
@@ -74,7 +78,8 @@ impl Reading {
         let mut meters = Meters::default();
         let latest = self.latest;
         let read = self.format.read(&mut kept, &self.zones, &self.said, &mut |item| {
-            counts.rows += u64::from(!matches!(item, Item::Metered(_) | Item::Remark(_)));
+            counts.rows +=
+                u64::from(!matches!(item, Item::Metered(_) | Item::Remark(_) | Item::UnreadColumn(_)));
             let item = match ends_after(&item, latest) {
                 None => item,
                 Some(end) => {
@@ -90,7 +95,7 @@ impl Reading {
                 Item::Metered(metered) => {
                     counts.meter(&metered);
                     if meters.add(*metered) {
-                        let _ = batches.blocking_send(Batch::Metered(meters.take()));
+                        send(batches, meters.take());
                     }
                 }
                 Item::Job(job) => {
@@ -102,6 +107,7 @@ impl Reading {
                     }
                 }
                 Item::Remark(remark) => _ = counts.remarks.insert(remark),
+                Item::UnreadColumn(column) => counts.unread_columns.push(without_nul(&shown(&column))),
                 Item::Skipped(skip) => *counts.skipped.entry(skip.as_str()).or_default() += 1,
                 Item::Rejected(rejection) => {
                     counts.rejected += 1;
@@ -115,9 +121,7 @@ impl Reading {
         if !batch.is_empty() {
             let _ = batches.blocking_send(Batch::Jobs(batch));
         }
-        for part in meters.take().chunks(BATCH) {
-            let _ = batches.blocking_send(Batch::Metered(part.to_vec()));
-        }
+        send(batches, meters.take());
         // What stands behind the end of what was read is kept, too.
         io::copy(&mut kept, &mut io::sink()).map_err(failed)?;
         if let Some(error) = kept.failure.take() {
@@ -127,6 +131,18 @@ impl Reading {
         let packed = is_packed.then_some((self.sha256, self.path.as_path()));
         let (sha256, content_bytes) = kept.writer.finish(&self.originals, packed).map_err(failed)?;
         Ok(Kept { sha256, received_bytes, content_bytes })
+    }
+}
+
+/// In parts, so that no more of them are copied than are written together.
+fn send(batches: &mpsc::Sender<Batch>, metered: Vec<Metered>) {
+    let mut metered = metered.into_iter();
+    loop {
+        let part: Vec<Metered> = metered.by_ref().take(BATCH).collect();
+        // Nobody takes them only where the import has failed.
+        if part.is_empty() || batches.blocking_send(Batch::Metered(part)).is_err() {
+            return;
+        }
     }
 }
 
@@ -185,8 +201,13 @@ impl Counts {
                 self.without_time, self.jobs
             )
         });
+        let unread = (!self.unread_columns.is_empty()).then(|| {
+            let (all, named) = (self.unread_columns.len(), self.unread_columns.len().min(NAMED));
+            let more = if all > named { format!(" and {} more", all - named) } else { String::new() };
+            format!("columns that were not used: {}{more}", self.unread_columns[..named].join(", "))
+        });
         let remarks = self.remarks.iter().map(|it| it.sentence().to_owned());
-        let all: Vec<String> = without_time.into_iter().chain(remarks).collect();
+        let all: Vec<String> = without_time.into_iter().chain(remarks).chain(unread).collect();
         (!all.is_empty()).then(|| all.join("; "))
     }
 

@@ -22,6 +22,8 @@ pub enum Item {
     Skipped(Skip),
     /// How something was understood that can be understood in two ways; no row of its own.
     Remark(Remark),
+    /// A column that says nothing we know of; no row of its own.
+    UnreadColumn(String),
 }
 
 impl Item {

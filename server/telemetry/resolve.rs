@@ -15,9 +15,8 @@ use sqlx::PgConnection;
 use super::format::Format;
 use super::hours::{ByHour, HOURS, NodeDay};
 use super::metered::HOUR_MS;
+use super::slice::share_of_slice;
 use super::used_days::{Changes, Which};
-use crate::accelerator::find_model;
-use crate::economics::slices::dominant_share;
 
 /// The job of what nobody held.
 pub const NOBODY: i64 = 0;
@@ -111,8 +110,8 @@ const WHOLE: u32 = 840;
 
 /// What a slice is of its accelerator; what is none is all of it.
 fn share_of(model: &str, profile: &str) -> u32 {
-    let model = find_model(model).map(|it| it.id);
-    dominant_share(model, profile).map_or(WHOLE, |(part, of)| WHOLE * part / of.max(1))
+    let (part, whole) = share_of_slice(model, profile);
+    WHOLE * part / whole
 }
 
 /// What several imports say of a node's day, by job.

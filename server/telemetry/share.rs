@@ -3,7 +3,6 @@
 //! Of an hour, each accelerator that was paid for weighs the same. A job has what it held; the rest was held by nobody. Where more
 //! was held than paid for, those who held it share what was paid. Cost is split in proportion, and its parts sum to it exactly.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::hours::HOURS;
@@ -63,19 +62,82 @@ fn paid_by_hour(described: &[Decimal], quantity: Decimal, weight: i64, hours: us
     by_hour
 }
 
-/// Accelerator-milliseconds that are paid for, by the hour.
-pub fn paid_for<'p>(paid: impl IntoIterator<Item = &'p Paid>) -> BTreeMap<usize, i64> {
-    let mut of_hour: BTreeMap<usize, i64> = BTreeMap::new();
-    for it in paid {
-        for (hour, paid) in it.hours.clone().zip(&it.by_hour) {
-            *of_hour.entry(hour).or_default() += *paid;
-        }
+/// Accelerator-milliseconds of each hour of the period, up to the last that has any.
+pub struct ByHour(Vec<i64>);
+
+impl ByHour {
+    /// What is paid for.
+    pub fn paid<'p>(paid: impl IntoIterator<Item = &'p Paid>) -> Self {
+        let hours = paid.into_iter().flat_map(|it| it.hours.clone().zip(it.by_hour.iter().copied()));
+        Self::sum(hours)
     }
-    of_hour
+
+    pub fn sum(hours: impl IntoIterator<Item = (usize, i64)>) -> Self {
+        let mut sums = Self(Vec::new());
+        for (hour, ms) in hours {
+            *sums.of(hour) += ms;
+        }
+        sums
+    }
+
+    pub fn of(&mut self, hour: usize) -> &mut i64 {
+        if self.0.len() <= hour {
+            self.0.resize(hour + 1, 0);
+        }
+        &mut self.0[hour]
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn at(&self, hour: usize) -> i64 {
+        self.0.get(hour).copied().unwrap_or(0)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (usize, i64)> {
+        self.0.iter().copied().enumerate()
+    }
 }
 
-/// What a job held of a machine, in accelerator-milliseconds by the hour of the period. Hours without any are left out.
-pub type Held = BTreeMap<usize, i64>;
+/// What a job held of a machine, in accelerator-milliseconds by the hour of the period, in their order. Hours without any are left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Held(Vec<(usize, i64)>);
+
+impl Held {
+    pub fn add(&mut self, hour: usize, ms: i64) {
+        // Mostly they come in order.
+        let place = match self.0.last() {
+            Some((last, _)) if *last >= hour => self.0.binary_search_by_key(&hour, |(hour, _)| *hour),
+            _ => Err(self.0.len()),
+        };
+        match place {
+            Ok(known) => self.0[known].1 += ms,
+            Err(new) => self.0.insert(new, (hour, ms)),
+        }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (usize, i64)> {
+        self.0.iter().copied()
+    }
+
+    pub fn sum(&self) -> i128 {
+        self.0.iter().map(|(_, ms)| i128::from(*ms)).sum()
+    }
+
+    fn range(&self, hours: &Range<usize>) -> &[(usize, i64)] {
+        let until = |end: usize| self.0.partition_point(|(hour, _)| *hour < end);
+        self.0.get(until(hours.start)..until(hours.end)).unwrap_or_default()
+    }
+}
+
+impl FromIterator<(usize, i64)> for Held {
+    fn from_iter<I: IntoIterator<Item = (usize, i64)>>(hours: I) -> Self {
+        let mut held = Self::default();
+        hours.into_iter().for_each(|(hour, ms)| held.add(hour, ms));
+        held
+    }
+}
 
 /// What of the cost of a machine is for whom.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -95,11 +157,9 @@ pub struct Shared {
 
 /// A machine in a period: what was paid for of it in each hour, and who held it.
 pub struct Machine<'h, F> {
-    paid: BTreeMap<usize, i64>,
-    held: BTreeMap<usize, i64>,
+    paid: ByHour,
+    held: ByHour,
     jobs: &'h [Held],
-    /// From which to which hour each of them held something.
-    spans: Vec<Option<(usize, usize)>>,
     is_known: F,
 }
 
@@ -114,34 +174,16 @@ pub struct Row<'m, F> {
     jobs: Vec<(usize, &'m Held)>,
 }
 
-fn at(hours: &BTreeMap<usize, i64>, hour: usize) -> i64 {
-    hours.get(&hour).copied().unwrap_or(0)
-}
-
 impl<'h, F: Fn(usize) -> bool> Machine<'h, F> {
     /// `is_known`: of which hours it is known that no other job held it.
     pub fn new<'p>(paid: impl IntoIterator<Item = &'p Paid>, jobs: &'h [Held], is_known: F) -> Self {
-        let of_hour = paid_for(paid);
-        let mut held: BTreeMap<usize, i64> = BTreeMap::new();
-        for job in jobs {
-            for (hour, ms) in job {
-                *held.entry(*hour).or_default() += *ms;
-            }
-        }
-        let span = |job: &Held| Some((*job.first_key_value()?.0, *job.last_key_value()?.0));
-        let spans = jobs.iter().map(span).collect();
-        Self { paid: of_hour, held, jobs, spans, is_known }
+        let held = ByHour::sum(jobs.iter().flat_map(Held::iter));
+        Self { paid: ByHour::paid(paid), held, jobs, is_known }
     }
 
     pub fn row<'m>(&'m self, paid: &'m Paid) -> Row<'m, F> {
         let says_hours = paid.by_hour.iter().any(|ms| *ms > 0);
-        // Most jobs are of other days, and are not looked into.
-        let is_near = |place: usize| {
-            let span = self.spans.get(place).copied().flatten();
-            span.is_some_and(|(first, last)| first < paid.hours.end && paid.hours.start <= last)
-        };
-        let holds =
-            |(place, job): &(usize, &Held)| is_near(*place) && job.range(paid.hours.clone()).next().is_some();
+        let holds = |(_, job): &(usize, &Held)| !job.range(&paid.hours).is_empty();
         let jobs = self.jobs.iter().enumerate().filter(holds).collect();
         let mut row = Row { machine: self, paid, says_hours, is_blind: false, jobs };
         row.is_blind = !paid.hours.clone().any(|hour| row.paid_in(hour) > 0);
@@ -167,7 +209,7 @@ impl<F: Fn(usize) -> bool> Row<'_, F> {
                 .copied()
                 .unwrap_or(0)
         } else {
-            at(&self.machine.paid, hour)
+            self.machine.paid.at(hour)
         }
     }
 
@@ -175,7 +217,7 @@ impl<F: Fn(usize) -> bool> Row<'_, F> {
     pub fn weights(&self, hours: Range<usize>) -> Vec<i128> {
         let machine = self.machine;
         let weight =
-            |hour: usize| if self.is_blind { at(&machine.held, hour).max(1) } else { self.paid_in(hour) };
+            |hour: usize| if self.is_blind { machine.held.at(hour).max(1) } else { self.paid_in(hour) };
         let (nobody, unknown) = (self.jobs.len(), self.jobs.len() + 1);
         let rest = |hour: usize| if (machine.is_known)(hour) { nobody } else { unknown };
         let mut weights = vec![0_i128; self.places()];
@@ -183,8 +225,8 @@ impl<F: Fn(usize) -> bool> Row<'_, F> {
             weights[rest(hour)] += i128::from(weight(hour));
         }
         for (place, (_, job)) in self.jobs.iter().enumerate() {
-            for (hour, ms) in job.range(hours.clone()) {
-                let most = at(&machine.paid, *hour).max(at(&machine.held, *hour)).max(1);
+            for (hour, ms) in job.range(&hours) {
+                let most = machine.paid.at(*hour).max(machine.held.at(*hour)).max(1);
                 let part = i128::from(weight(*hour)) * i128::from(*ms) / i128::from(most);
                 weights[place] += part;
                 weights[rest(*hour)] -= part;
@@ -198,13 +240,12 @@ impl<F: Fn(usize) -> bool> Row<'_, F> {
 pub fn share(paid: &[Paid], jobs: &[Held], is_known: impl Fn(usize) -> bool) -> Shared {
     let machine = Machine::new(paid, jobs, is_known);
     let mut shared = Shared { jobs: vec![Decimal::ZERO; jobs.len()], ..Shared::default() };
-    for (hour, paid) in &machine.paid {
-        let held = at(&machine.held, *hour);
-        shared.paid += i128::from(*paid);
-        let rest = i128::from((*paid - held).max(0));
-        *(if (machine.is_known)(*hour) { &mut shared.unheld } else { &mut shared.unknown_hours }) += rest;
+    for (hour, paid) in machine.paid.iter() {
+        shared.paid += i128::from(paid);
+        let rest = i128::from((paid - machine.held.at(hour)).max(0));
+        *(if (machine.is_known)(hour) { &mut shared.unheld } else { &mut shared.unknown_hours }) += rest;
     }
-    let beyond = |(hour, held): (&usize, &i64)| i128::from((*held - at(&machine.paid, *hour)).max(0));
+    let beyond = |(hour, held): (usize, i64)| i128::from((held - machine.paid.at(hour)).max(0));
     shared.beyond = machine.held.iter().map(beyond).sum();
     for it in paid {
         let row = machine.row(it);
@@ -261,7 +302,7 @@ mod tests {
 
     #[test]
     fn what_was_held_beyond_what_was_paid_shares_what_was_paid() {
-        let both: Held = [(0, 8 * HOUR)].into();
+        let both = Held::from_iter([(0, 8 * HOUR)]);
         let paid = Paid { hours: 0..1, by_hour: vec![8 * HOUR], cost: "10".parse().unwrap() };
         let shared = share(&[paid], &[both.clone(), both], |_| true);
         assert_eq!(texts(&shared.jobs), ["5", "5"]);
@@ -280,7 +321,7 @@ mod tests {
 
     #[test]
     fn a_credit_follows_the_hours_of_its_machine() {
-        let held: Held = [(0, 4 * HOUR)].into();
+        let held = Held::from_iter([(0, 4 * HOUR)]);
         let usage = Paid { hours: 0..2, by_hour: vec![8 * HOUR, 0], cost: "10".parse().unwrap() };
         let credit = Paid { hours: 0..24, by_hour: Vec::new(), cost: "-1".parse().unwrap() };
         let shared = share(&[usage, credit], &[held], |_| true);
@@ -294,7 +335,7 @@ mod tests {
             costs in proptest::collection::vec(("-?[0-9]{1,12}\\.[0-9]{1,18}", 0_usize..30, 0_usize..40), 1..6),
             paid in proptest::collection::vec(0_i64..10 * HOUR, 24),
             jobs in proptest::collection::vec(
-                proptest::collection::btree_map(0_usize..40, 0_i64..10 * HOUR, 0..24), 0..5),
+                proptest::collection::vec((0_usize..40, 0_i64..10 * HOUR), 0..24), 0..5),
         ) {
             let paid: Vec<Paid> = costs
                 .iter()
@@ -305,6 +346,7 @@ mod tests {
                     cost: cost.parse().unwrap(),
                 })
                 .collect();
+            let jobs: Vec<Held> = jobs.into_iter().map(Held::from_iter).collect();
             let shared = share(&paid, &jobs, |hour| hour % 3 > 0);
             let whole: Decimal = paid.iter().map(|it| it.cost).sum();
             prop_assert_eq!(shared.jobs.iter().copied().sum::<Decimal>() + shared.nobody + shared.unknown, whole);

@@ -23,6 +23,11 @@ pub async fn zones(db: &mut PgConnection, kind: &str) -> sqlx::Result<BTreeMap<S
     Ok(rows.into_iter().filter_map(|row| Some((row.name, row.time_zone.parse().ok()?))).collect())
 }
 
+/// Where the clock of the source stands that files of a format are of which name none.
+pub async fn unnamed_zone(db: &mut PgConnection, format: Format) -> sqlx::Result<Tz> {
+    Ok(zones(db, format.kind()).await?.get(UNNAMED).copied().unwrap_or(Tz::UTC))
+}
+
 /// The numbers of what an import has named so far.
 pub struct Names {
     pub(super) kind: &'static str,
@@ -252,6 +257,26 @@ pub(super) async fn number_keys(
     .fetch_all(db)
     .await?;
     Ok(rows.into_iter().map(|row| ((row.source_id, row.key), row.job_no)).collect())
+}
+
+/// Writes down of which sources an import says something, and until when, as far as it is read.
+pub(super) async fn note_sources(db: &mut PgConnection, import_id: i64) -> sqlx::Result<()> {
+    // What is read again may name fewer.
+    sqlx::query!("delete from usage_import_sources where import_id = $1", import_id)
+        .execute(&mut *db)
+        .await?;
+    sqlx::query!(
+        "insert into usage_import_sources (import_id, source_id, last_at)
+         select $1, j.source_id, max(d.held_until)
+         from job_descriptions d
+         join jobs_seen j using (job_no)
+         where d.import_id = $1 and d.held_until is not null
+         group by 2",
+        import_id,
+    )
+    .execute(db)
+    .await?;
+    Ok(())
 }
 
 fn number(value: u64) -> i64 {

@@ -1,6 +1,7 @@
 //! What meters say of devices and of who held them, in the database: day by day, hour by hour.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use chrono::{DateTime, NaiveDate};
 use sqlx::PgConnection;
@@ -11,6 +12,7 @@ use super::import::without_nul;
 use super::job::JobState;
 use super::metered::{Activity, Metered, MeteredDay};
 use super::resolve::NOBODY;
+use super::slice::{joined_profiles, share_of_slice};
 use super::store::{Names, array, number_keys};
 use crate::audit::Act;
 
@@ -55,9 +57,12 @@ impl Names {
                 },
             };
             let device = (without_nul(&it.device.id), without_nul(&it.device.slice));
-            rows.entry((*node, device, job))
-                .or_insert_with(|| Metered { device: it.device.clone(), ..Metered::default() })
-                .merge(it.clone());
+            match rows.entry((*node, device, job)) {
+                Entry::Vacant(new) => _ = new.insert(it.clone()),
+                // Such as of two users: what rows say adds up, however they are called.
+                Entry::Occupied(known) if self.parts == Parts::Rows => known.into_mut().join(it.clone()),
+                Entry::Occupied(known) => known.into_mut().merge(it.clone()),
+            }
         }
         let days = rows.iter().flat_map(|(place, metered)| {
             metered.days.iter().map(move |(day, of_day)| MeterDay { place, metered, day: *day, of_day })
@@ -87,13 +92,16 @@ struct MeterDay<'a> {
     of_day: &'a MeteredDay,
 }
 
-/// What tells who held a device from others of the source. No namespace has a colon: a job of a scheduler is none of its pods.
+/// What tells who held a device from others of the source. No namespace has a colon: a job of a scheduler is none of its pods. Workloads of
+/// one name that two accounts run are two.
 fn key_of(metered: &Metered) -> Option<String> {
     let holder = metered.holder.as_ref()?;
     let key = if holder.is_slurm_job {
         format!("{NAMED_JOB}{}", holder.name)
-    } else {
+    } else if holder.account.is_empty() {
         format!("{}/{}", holder.namespace, holder.name)
+    } else {
+        format!("{}/{}@{}", holder.namespace, holder.name, holder.account)
     };
     Some(without_nul(&key))
 }
@@ -116,13 +124,19 @@ struct Described<'a> {
     metered: &'a Metered,
     first: i64,
     last: i64,
-    /// As how many each of its devices counts.
-    accelerators: BTreeMap<&'a str, u16>,
+    /// How many thousandths of an accelerator each of its devices is: node, device, and slice where it is cut.
+    accelerators: BTreeMap<[&'a str; 3], i64>,
+    /// Profiles of its slices; empty of whole accelerators.
+    profiles: BTreeSet<&'a str>,
 }
 
 impl Described<'_> {
     fn thousandths(&self) -> i64 {
-        self.accelerators.values().map(|it| 1000 * i64::from(*it)).sum()
+        self.accelerators.values().sum()
+    }
+
+    fn profile(&self) -> String {
+        without_nul(&joined_profiles(self.profiles.iter().copied()))
     }
 }
 
@@ -139,11 +153,23 @@ async fn describe_holders(
     for (it, source) in metered.iter().zip(sources).filter(|(it, _)| is_pod(it)) {
         let number = key_of(it).and_then(|key| holders.get(&(*source, key)).copied());
         let (Some(number), Some((first, last))) = (number, it.seen) else { continue };
-        let new = || Described { metered: it, first, last, accelerators: BTreeMap::new() };
+        let new = || Described {
+            metered: it,
+            first,
+            last,
+            accelerators: BTreeMap::new(),
+            profiles: BTreeSet::new(),
+        };
         let known = described.entry(number).or_insert_with(new);
         (known.first, known.last) = (known.first.min(first), known.last.max(last));
-        let accelerators = known.accelerators.entry(&it.device.id).or_default();
-        *accelerators = (*accelerators).max(it.most).max(1);
+        let device = &it.device;
+        known.profiles.insert(&device.profile);
+        // Replicas of an accelerator are all of it.
+        let slice = if device.profile.is_empty() { "" } else { &device.slice };
+        let accelerators = known.accelerators.entry([&device.node, &device.id, slice]).or_default();
+        let (part, whole) = share_of_slice(&it.device.model, &it.device.profile);
+        *accelerators =
+            (*accelerators).max(1000 * i64::from(it.most.max(1)) * i64::from(part) / i64::from(whole));
     }
     let time = |milliseconds: i64| DateTime::from_timestamp_millis(milliseconds).unwrap_or_default();
     let text = |of: fn(&Metered) -> &str| -> Vec<String> {
@@ -159,12 +185,12 @@ async fn describe_holders(
              account, project, queue, qos, comment, state, is_over, nodes, node_accelerators, node_utilization, is_metered, profile
          )
          select job_no, $1, job_id, name, namespace, model, started_at, held_until,
-             extract(epoch from held_until - started_at)::bigint, accelerators, user_name, '', '', '', '', '', $10, false, '{}', '{}',
+             extract(epoch from held_until - started_at)::bigint, accelerators, user_name, account, '', '', '', '', $10, false, '{}', '{}',
              '{}', true, profile
          from unnest(
              $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[], $8::timestamptz[], $9::bigint[],
-             $11::text[], $12::text[]
-         ) as new (job_no, job_id, name, namespace, model, started_at, held_until, accelerators, profile, user_name)
+             $11::text[], $12::text[], $13::text[]
+         ) as new (job_no, job_id, name, namespace, model, started_at, held_until, accelerators, profile, user_name, account)
          on conflict (job_no, import_id) do update
          set started_at = least(job_descriptions.started_at, excluded.started_at),
              held_until = greatest(job_descriptions.held_until, excluded.held_until),
@@ -179,8 +205,9 @@ async fn describe_holders(
         &described.values().map(|it| time(it.last)).collect::<Vec<_>>(),
         &described.values().map(Described::thousandths).collect::<Vec<_>>(),
         JobState::Unknown.as_str(),
-        &text(|it| &it.device.profile),
+        &described.values().map(Described::profile).collect::<Vec<_>>(),
         &holder(|it| &it.user),
+        &holder(|it| &it.account),
     )
     .execute(db)
     .await?;
@@ -301,7 +328,8 @@ mod tests {
     fn held(from: i64, until: i64) -> Metered {
         let holder = Holder { name: "train".to_owned(), ..Holder::default() };
         let device = Device { node: "n1".to_owned(), ..Device::default() };
-        let mut metered = Metered { device, holder: Some(holder), ..Metered::default() };
+        let mut metered =
+            Metered { device, holder: Some(holder), metric: "csv", most: 2, ..Metered::default() };
         metered.several(from * 60_000, until * 60_000, 2.0, Some((Activity::Utilization, 5000)));
         metered
     }
@@ -323,8 +351,11 @@ mod tests {
             .await
             .unwrap();
             let mut names = Names::new(format.kind(), None, Tz::UTC);
-            for part in [held(0, 30), held(45, 60)] {
-                names.write_metered(&mut db, import_id, &[part], by.at(now)).await.unwrap();
+            // The second of another user: it is the same job.
+            let mut other = held(45, 50);
+            other.holder.as_mut().unwrap().user = "ann".to_owned();
+            for part in [&[held(0, 30), other][..], &[held(50, 60)]] {
+                names.write_metered(&mut db, import_id, part, by.at(now)).await.unwrap();
             }
             let (present, busy): (i32, i32) =
                 sqlx::query_as("select present[1], busy[1] from meter_days where import_id = $1")
@@ -334,5 +365,66 @@ mod tests {
                     .unwrap();
             assert_eq!((present, busy), (expected, expected / 2), "{format:?}");
         }
+    }
+
+    #[sqlx::test(migrator = "crate::MIGRATOR")]
+    async fn a_pod_has_the_accelerators_and_slices_of_all_its_nodes_and_replicas_once(pool: PgPool) {
+        let mut db = pool.acquire().await.unwrap();
+        let now = DateTime::UNIX_EPOCH;
+        let import_id = sqlx::query_scalar(
+            "insert into usage_imports (batch_id, format, file_name, sha256, status, imported_at, imported_by)
+             values (gen_random_uuid(), 'csv', '', '', 'loading', $1, '')
+             returning import_id",
+        )
+        .bind(now)
+        .fetch_one(&mut *db)
+        .await
+        .unwrap();
+        let device = |holder: &str, node: &str, slice: &str, profile: &str| {
+            let holder = Holder { name: holder.to_owned(), ..Holder::default() };
+            let text = str::to_owned;
+            let (id, model) = (text("GPU-0"), text("NVIDIA H100 80GB HBM3"));
+            let device = Device {
+                node: text(node),
+                slice: text(slice),
+                profile: text(profile),
+                id,
+                model,
+                ..Device::default()
+            };
+            let mut metered = Metered { device, holder: Some(holder), ..Metered::default() };
+            metered.span(0, 60_000, None);
+            metered
+        };
+        let metered = [
+            device("nodes", "n1", "", ""),
+            device("nodes", "n2", "", ""),
+            device("replicas", "n1", "replica 1", ""),
+            device("replicas", "n1", "replica 2", ""),
+            device("slices", "n1", "1", "1g.10gb"),
+            device("slices", "n1", "2", "1g.10gb"),
+            device("mixed", "n1", "1", "3g.40gb"),
+            device("mixed", "n2", "", ""),
+        ];
+        let mut names = Names::new(Format::Prometheus.kind(), None, Tz::UTC);
+        names.write_metered(&mut db, import_id, &metered, Actor::command_line(None).at(now)).await.unwrap();
+        let found: Vec<(String, i64, String)> =
+            sqlx::query_as("select job_id, accelerators, profile from job_descriptions order by job_id")
+                .fetch_all(&mut *db)
+                .await
+                .unwrap();
+        let found: Vec<_> = found
+            .iter()
+            .map(|(job, thousandths, profile)| (job.as_str(), *thousandths, profile.as_str()))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("mixed", 1500, "whole+3g.40gb"),
+                ("nodes", 2000, ""),
+                ("replicas", 1000, ""),
+                ("slices", 284, "1g.10gb")
+            ]
+        );
     }
 }

@@ -1,10 +1,32 @@
 //! Rows of a CSV file by the names of its columns.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::io::{self, Read};
 
 use super::reading::Item;
 use crate::billing::Refusal;
+
+/// Bytes of a row; what has more is a quote that nobody closed.
+const LONGEST_ROW: usize = 16 << 20;
+
+/// Hands out a text, and stops where a row does not end.
+struct LimitedRows<'a, R> {
+    input: R,
+    since_row: &'a Cell<usize>,
+}
+
+impl<R: Read> Read for LimitedRows<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(buffer)?;
+        self.since_row.set(self.since_row.get() + read);
+        if self.since_row.get() > LONGEST_ROW {
+            let message = format!("a row of more than {LONGEST_ROW} bytes: a quote may be open");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+        }
+        Ok(read)
+    }
+}
 
 /// A row, and where its columns stand.
 pub struct Cells<'a> {
@@ -56,6 +78,8 @@ pub fn read_named(
     each: &mut dyn FnMut(Item),
     make: impl Fn(&Cells<'_>) -> Result<Item, Wrong>,
 ) -> Result<(), Refusal> {
+    let since_row = Cell::new(0);
+    let input = LimitedRows { input, since_row: &since_row };
     let mut rows = csv::ReaderBuilder::new().flexible(true).from_reader(input);
     let refused = |error: &csv::Error| Refusal::new(format!("a file that is damaged: {error}"), expected);
     let header = rows.headers().map_err(|error| refused(&error))?.clone();
@@ -70,6 +94,7 @@ pub fn read_named(
         return Err(Refusal::new(format!("no column {missing}"), expected));
     }
     for (row, record) in (1..).zip(rows.records()) {
+        since_row.set(0);
         let record = match record {
             Ok(record) => record,
             Err(error) if error.is_io_error() => return Err(refused(&error)),
@@ -85,7 +110,11 @@ pub fn read_named(
                 each(Item::Metered(metered));
             }
             Ok(item) => each(item),
-            Err(Wrong(column, expected)) => each(Item::rejected(row, column, cells.get(column), expected)),
+            Err(Wrong(column, expected)) => {
+                // As the file calls it.
+                let name = at.get(column).and_then(|place| columns.get(*place)).copied().unwrap_or(column);
+                each(Item::rejected(row, name, cells.get(column), expected));
+            }
         }
     }
     Ok(())

@@ -107,6 +107,11 @@ const HOURS: &[Term] = &[
     term("cloud-gpu-hours", "Cloud GPU-hours", "Hours of accelerators that a provider billed, used or not."),
     term("on-prem-gpu-hours", "On-prem GPU-hours", "Hours of accelerators of your own, used or not."),
     term(
+        "on-prem-price",
+        "Per on-prem GPU-hour",
+        "All costs of the clusters by their GPU-hours, running costs that teams share included.",
+    ),
+    term(
         "available-hours",
         "Available hours",
         "GPU-hours without the downtime entered for clusters; a cloud bills available hours alone.",

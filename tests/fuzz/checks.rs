@@ -94,7 +94,7 @@ pub fn usage(bytes: &[u8]) {
             }
         }
         Item::Rejected(rejection) => assert!(!rejection.expected.is_empty()),
-        Item::Sample | Item::Skipped(_) | Item::Remark(_) => {}
+        Item::Sample | Item::Skipped(_) | Item::Remark(_) | Item::UnreadColumn(_) => {}
     };
     if let Err(refusal) = format.read(bytes, &zones, &[], &mut each) {
         assert!(!refusal.message().is_empty());

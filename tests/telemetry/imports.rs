@@ -101,10 +101,16 @@ async fn adjacent_windows_count_once_in_any_order_and_undo_is_exact(db: PgPool) 
     assert!((hours(&ledger).await - 8.0).abs() < 1e-9, "the job that ran, by the third file");
     assert_eq!(undo(&ledger, &older).await, Undone::Done);
     assert!(held(&ledger, at(&ledger).await).await.is_empty());
+    let last_at = async || {
+        let mut db = ledger.db.acquire().await.unwrap();
+        read::sources(&mut db).await.unwrap()[0].last_at
+    };
+    assert_eq!(last_at().await, None);
     // What was undone can be imported again.
     let again = import(&ledger, "1.txt", &sacct(&[FIRST, SECOND, RUNNING])).await;
     assert_eq!(again.status, Status::Loaded);
     assert_eq!(held(&ledger, at(&ledger).await).await, after_first);
+    assert!(last_at().await.is_some());
     let same = import(&ledger, "1 again.txt", &sacct(&[FIRST, SECOND, RUNNING])).await;
     assert_eq!(same.status, Status::Duplicate);
 }

@@ -184,6 +184,15 @@ async fn leads_see_the_jobs_of_their_teams_and_no_others(db: PgPool) {
     assert_eq!(decimal(&theirs["cost"]["unmeasured"]), "20.2".parse().unwrap());
     assert_eq!(decimal(&theirs["hours"]["held"]), "2".parse().unwrap());
     assert!(theirs["unmatched"].as_array().unwrap().is_empty());
+    // What others pay in another currency changes nothing of it, and is not named.
+    let euros = Focus::new().hour("beta", "b1", "2026-10-05T10", "7000000", "nlp").billed_in("EUR");
+    finance.import("euros.csv", euros).await;
+    let mut before = theirs.clone();
+    let mut after = lead.json("/jobs/2026-10.json").await;
+    for it in [&mut before, &mut after] {
+        it.as_object_mut().unwrap().remove("sequence");
+    }
+    assert_eq!(after, before);
     let number = |answer: &Value, at: usize| answer["jobs"][at]["job_no"].as_i64().unwrap();
     let own = lead.get(&format!("/jobs/job/{}", number(&theirs, 0))).await;
     assert_eq!(own.status, StatusCode::OK);

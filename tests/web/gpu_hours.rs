@@ -187,6 +187,12 @@ async fn what_was_entered_of_a_cluster_stands_apart_from_what_was_measured(db: P
     );
     assert_eq!(decimal(&held["accelerator_hours"]), Decimal::from(10));
     assert!(!decimal(&held["cost"]).is_zero());
+    let jobs = admin.get(&format!("/jobs/{last}")).await;
+    assert!(jobs.body.contains("2 × 3g.40gb of h100"), "{}", jobs.body);
+    // Its prices are those of its page of GPU-hours.
+    let hours = admin.json(&format!("/jobs/hours/{last}.json?by=account&account=h100-east")).await;
+    assert_eq!(it["measured"]["per_held"], hours["total"]["cost_per_held_hour"], "{hours}");
+    assert_eq!(it["measured"]["per_hour"], hours["total"]["cost_per_hour"]);
     let page = admin.get("/clusters/h100-east").await;
     assert!(html::text(&page.body, "#slices").contains("3g.40gb"), "{}", page.body);
 }

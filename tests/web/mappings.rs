@@ -357,6 +357,25 @@ async fn usage_with_columns_of_other_names_is_mapped_imported_and_recognized_aga
         assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
         assert!(refused.body.contains(problem), "{problem}: {}", refused.body);
     }
+    let fields = [
+        ("column0", "node"),
+        ("column1", "from"),
+        ("column2", "seconds"),
+        ("column3", "accelerators"),
+        ("column4", "holder"),
+        ("column5", "account"),
+        ("column6", "utilization"),
+        ("do", "preview"),
+    ];
+    let preview = finance.submit(&page, &page, &fields).await;
+    assert_eq!(preview.status, StatusCode::OK);
+    assert_eq!(
+        html::texts(&preview.body, "#preview tbody tr"),
+        [
+            "node-s1 Oct 5, 2026, 10:00 UTC Oct 5, 2026, 11:00 UTC 4.0 train-1 ana 50.0%",
+            "node-s1 Oct 5, 2026, 10:00 UTC Oct 5, 2026, 11:00 UTC 4.0 held by nobody not measured"
+        ]
+    );
     assert!(!finance.get("/mappings").await.body.contains("Columns of usage"));
 
     let saved = save_usage(&mut finance).await;
@@ -378,4 +397,47 @@ async fn usage_with_columns_of_other_names_is_mapped_imported_and_recognized_aga
     finance.run_jobs().await;
     let refused = finance.get(uploaded.location()).await;
     assert!(refused.body.contains("usage of GPUs as described at Imports, Usage"), "{}", refused.body);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_csv_of_usage_names_accounts_and_says_which_columns_were_not_used(db: PgPool) {
+    let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
+    finance.import("bill.csv", super::usage::bill()).await;
+    let file = "node,from,to,GPUs,job,Team,pod,floor\n\
+        node-s1,2026-10-05T10:00:00Z,2026-10-05T12:00:00Z,4,train-1,vision,p,3\n\
+        node-s2,2026-10-05T10:00:00Z,2026-10-05T11:00:00Z,4,train-1,nlp,p,3\n";
+    let uploaded = finance.upload(&[("usage.csv", file.as_bytes())]).await;
+    finance.run_jobs().await;
+    let result = finance.get(uploaded.location()).await.body;
+    let result = html::text(&result, ".outcome");
+    for part in [
+        "12.0 hours of GPUs and slices seen, held or not, from Oct 5, 2026, 10:00 UTC to Oct 5, 2026, 12:00 UTC",
+        "Columns that were not used: pod, floor.",
+        "Jobs of October 2026",
+    ] {
+        assert!(result.contains(part), "{part}: {result}");
+    }
+    let it = finance.json("/jobs/2026-10.json?by=account").await;
+    let groups: Vec<_> = it["groups"].as_array().unwrap().iter().collect();
+    let of = |key: &str| groups.iter().find(|it| it["key"] == key).unwrap()["accelerator_hours"].clone();
+    // Workloads of one name that two teams run are two.
+    assert_eq!([of("vision"), of("nlp")], ["8", "4"]);
+
+    // Another file that names other jobs of the same hours is imported, and says that one of them counts; and what is wrong is said
+    // by the names of the file.
+    let other = "Node,from,Duration,GPUs,job\n\
+        node-s1,2026-10-05T10:00:00Z,3600,8,other\n\
+        node-s1,2026-10-05T12:00:00Z,soon,8,other\n";
+    let uploaded = finance.upload(&[("other.csv", other.as_bytes())]).await;
+    finance.run_jobs().await;
+    let result = html::text(&finance.get(uploaded.location()).await.body, ".outcome");
+    for part in [
+        "Machine node-s1: usage import 1 names other jobs there in the same hours",
+        "column Duration: found soon; expected a number of seconds",
+    ] {
+        assert!(result.contains(part), "{part}: {result}");
+    }
+    // A page behind the last is the last.
+    let page = finance.get("/jobs/2026-10?page=99").await;
+    assert!(page.body.contains("train-1"), "{}", page.body);
 }

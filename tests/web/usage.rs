@@ -396,6 +396,9 @@ async fn slices_are_charged_by_their_share_and_what_is_left_is_stranded(db: PgPo
     assert_eq!(job(&it, "half")["profile"], "3g.40gb");
     let page = finance.get(&format!("/jobs/job/{}", job(&it, "half")["job_no"])).await;
     assert!(page.body.contains("1 × 3g.40gb of NVIDIA H100 80GB HBM3"), "{}", page.body);
+    let listed = finance.get("/jobs/2026-10").await;
+    assert!(listed.body.contains("1 × 3g.40gb of NVIDIA H100 80GB HBM3"), "{}", listed.body);
+    assert_eq!(job(&it, "half")["accelerators"], "0.5");
     // A half less a seventh of one.
     assert_eq!(decimal(&it["hours"]["stranded"]).round(4), "0.3571".parse().unwrap());
     assert_eq!(decimal(&it["cost"]["stranded"]).round(4), "3.6071".parse().unwrap());

@@ -328,7 +328,7 @@ impl Measured {
     fn note(&self) -> String {
         format!(
             "{}, {}: cloud and on-prem GPU-hours, hour by hour, with their cost. The same hours repeat for the compared \
-             months. There are no usage records, so every hour counts as productive.",
+             months. Measured utilization is not used: every hour counts as productive.",
             self.whose,
             self.when()
         )

@@ -5,14 +5,14 @@ use sqlx::PgConnection;
 
 use super::EnteredHours;
 use crate::accounts::Viewer;
-use crate::money::Decimal;
+use crate::money::{Currency, Decimal};
 use crate::onprem::PROVIDER;
-use crate::report::{Answers, Error, Grouping, HourLines, Question};
+use crate::report::{Answers, Error, Grouping, HourChain, HourLines, Question};
 
-/// Decimals of a price and of a share.
+/// Decimals of a share.
 const PLACES: u8 = 6;
 
-/// Hours of the same months as of the chain beside it.
+/// Hours and prices of the same months as of the chain beside it, as far as their bills are published: those of its page of GPU-hours.
 #[derive(Debug, Serialize)]
 pub struct MeasuredHours {
     /// Those that were paid are the hours of which it is known who held them.
@@ -22,7 +22,9 @@ pub struct MeasuredHours {
     pub occupancy: Option<Decimal>,
     /// Of the hours that are measured, the ones at work.
     pub utilization: Option<Decimal>,
-    /// What the months cost, as far as it is known who held them, by what was held …
+    /// What an hour of them costs …
+    pub per_hour: Option<Decimal>,
+    /// … what those cost of which it is known who held them, by what was held …
     pub per_held: Option<Decimal>,
     /// … and by what was at work. Where some hours were not measured, it is at most that: none of them counts as productive.
     pub per_productive: Option<Decimal>,
@@ -35,6 +37,7 @@ impl Answers {
         db: &mut PgConnection,
         cluster: &str,
         chain: &EnteredHours,
+        currency: &Currency,
     ) -> Result<Option<MeasuredHours>, Error> {
         if !is_divided(&mut *db, cluster).await? {
             return Ok(None);
@@ -42,8 +45,9 @@ impl Answers {
         let question = Question::of(chain.period, Viewer::Everything)
             .only(Grouping::Provider, vec![PROVIDER.to_owned()])
             .only(Grouping::Account, vec![cluster.to_owned()]);
-        let (hours, _) = self.lines_by_use(db, &question).await?;
-        Ok((!hours.paid.is_zero()).then(|| MeasuredHours::of(hours, chain)))
+        let question = Question { convert_into: Some(currency.clone()), ..question };
+        let hours = self.measured_chain(db, &question).await?;
+        Ok((!hours.lines.paid.is_zero()).then(|| MeasuredHours::of(hours)))
     }
 }
 
@@ -74,15 +78,14 @@ impl MeasuredHours {
         self.of_known(&self.hours.used)
     }
 
-    fn of(hours: HourLines, chain: &EnteredHours) -> Self {
-        // As many digits as a price has beyond those that are shown.
-        let per_owned = chain.effective.divide(chain.owned, 2 * PLACES);
-        let known = per_owned.map(|price| price.multiply(hours.paid));
+    fn of(chain: HourChain) -> Self {
+        let hours = chain.lines;
         Self {
             occupancy: hours.held.divide(hours.paid, PLACES),
             utilization: hours.used.divide(hours.used + hours.idle, PLACES),
-            per_held: known.and_then(|cost| cost.divide(hours.held, PLACES)),
-            per_productive: known.and_then(|cost| cost.divide(hours.used, PLACES)),
+            per_hour: chain.cost_per_hour,
+            per_held: chain.cost_per_held_hour,
+            per_productive: chain.cost_per_productive_hour,
             hours,
         }
     }

@@ -49,7 +49,7 @@ pub struct ClusterReport {
     pub hours: Option<EnteredHours>,
     /// What schedulers and meters say of the same months, as far as they do.
     pub measured: Option<MeasuredHours>,
-    /// Of the last of these months, what was held in slices of its accelerators.
+    /// Of the last of these months what was held in slices of its accelerators, else of this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slices: Option<SlicesOfCluster>,
     /// The economic view; none where nothing is paid, or for these reasons.
@@ -114,16 +114,20 @@ impl Answers {
         };
         let of_recent = recent_of(&of_months);
         let hours = EnteredHours::of((asset_register, it), of_recent, today);
-        let measured = match &hours {
-            Some(chain) => self.measured_hours(&mut *db, cluster, chain).await?,
+        let measured = match hours.as_ref().zip(currency.as_ref()) {
+            Some((chain, currency)) => {
+                Box::pin(self.measured_hours(&mut *db, cluster, chain, currency)).await?
+            }
             None => None,
         };
-        let slices = match (&hours, &measured) {
-            (Some(chain), Some(_)) => {
-                Box::pin(self.slices_of_cluster(&mut *db, cluster, chain.period.last())).await?
+        // Of a cluster that has no whole month yet, or was cut into slices since, the month that runs.
+        let mut slices = None;
+        let whole = hours.as_ref().map(|chain| chain.period.last());
+        for month in whole.into_iter().chain([BillingMonth::of(today)]) {
+            if let (None, Some(currency)) = (&slices, &currency) {
+                slices = Box::pin(self.slices_of_cluster(&mut *db, cluster, month, currency)).await?;
             }
-            _ => None,
-        };
+        }
         Ok(Some(ClusterReport {
             hours,
             measured,

@@ -36,6 +36,8 @@ pub struct HeldProfile {
     /// Of whole accelerators, of which each slice is a share.
     pub accelerator_hours: Decimal,
     pub cost: Decimal,
+    /// Held on machines whose charges are not known, and in no cost.
+    pub hours_without_cost: Decimal,
     /// Users, else namespaces, who held most of it.
     pub holders: Vec<String>,
 }
@@ -47,6 +49,7 @@ impl Answers {
         db: &mut PgConnection,
         cluster: &str,
         month: BillingMonth,
+        currency: &Currency,
     ) -> Result<Option<SlicesOfCluster>, Error> {
         let machines = machines(&mut *db, cluster).await?;
         let sequence = ledger::sequence(&mut *db).await?;
@@ -54,19 +57,23 @@ impl Answers {
         let is_of_cluster = |resource: &String| machines.binary_search(resource).is_ok();
         let nodes = nodes.iter().filter(|node| node.resource.as_ref().is_some_and(is_of_cluster));
         let nodes: BTreeSet<i64> = nodes.map(|node| node.node_id).collect();
-        if nodes.is_empty() {
+        let numbers: Vec<i64> = nodes.iter().copied().collect();
+        if !read::has_slices(&mut *db, &numbers, &month.days()).await? {
             return Ok(None);
         }
-        let question = Question::of(month.into(), Viewer::Everything);
-        let it = self.gpu_jobs(&mut *db, &question).await?;
+        let question = Question {
+            convert_into: Some(currency.clone()),
+            ..Question::of(month.into(), Viewer::Everything)
+        };
+        let (data_status, jobs) = self.jobs_in_slices(&mut *db, &question, &nodes).await?;
         let of_cluster = question
             .only(Grouping::Provider, vec![PROVIDER.to_owned()])
             .only(Grouping::Account, vec![cluster.to_owned()]);
         let (hours, cost) = self.lines_by_use(db, &of_cluster).await?;
-        let profiles = held_by_profile(&it.jobs, &nodes);
+        let profiles = held_by_profile(&jobs, &nodes);
         Ok((!profiles.is_empty() || !hours.stranded.is_zero()).then_some(SlicesOfCluster {
             month,
-            currency: it.data_status.currency,
+            currency: data_status.currency,
             profiles,
             stranded_hours: hours.stranded,
             stranded_cost: cost.stranded,
@@ -84,14 +91,21 @@ fn held_by_profile(jobs: &[GpuJob], nodes: &BTreeSet<i64>) -> Vec<HeldProfile> {
         let (held, holders) = profiles.entry(&job.job.profile).or_insert_with(|| {
             let profile = job.job.profile.clone();
             let (jobs, none) = (0, Decimal::ZERO);
-            let held =
-                HeldProfile { profile, jobs, accelerator_hours: none, cost: none, holders: Vec::new() };
+            let held = HeldProfile {
+                profile,
+                jobs,
+                accelerator_hours: none,
+                cost: none,
+                hours_without_cost: none,
+                holders: Vec::new(),
+            };
             (held, BTreeMap::new())
         });
         let hours: Decimal = parts.iter().map(|part| part.accelerator_hours).sum();
         held.jobs += 1;
         held.accelerator_hours += hours;
         held.cost += parts.iter().map(|part| part.cost).sum::<Decimal>();
+        held.hours_without_cost += parts.iter().map(|part| part.hours_without_cost).sum::<Decimal>();
         let user = [&job.job.user_name, &job.job.namespace].into_iter().find(|it| !it.is_empty());
         if let Some(user) = user {
             *holders.entry(user).or_default() += hours;

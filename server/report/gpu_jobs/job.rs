@@ -131,7 +131,8 @@ impl Answers {
                 whole.add(day);
                 add_hours(&mut hours, day);
             }
-            let usage = self.usage(&mut *db, &asked, sequence, nodes.clone(), days).await?;
+            let of_machines = nodes.iter().filter(|node| machines.contains(&node.node_id)).cloned().collect();
+            let usage = self.usage(&mut *db, &asked, sequence, of_machines, days).await?;
             report.days.extend(usage.days_of(month.into(), job_no));
         }
         report.accelerator_hours = hours_of(whole.held);
@@ -254,17 +255,6 @@ impl Usage {
 }
 
 impl GpuJobReport {
-    /// ` × h100`, where the scheduler names a model; of a slice ` × 3g.40gb of h100`.
-    pub fn title_of_model(&self) -> String {
-        let [profile, model] = [&self.job.profile, &self.job.model];
-        match (profile.is_empty(), model.is_empty()) {
-            (true, true) => String::new(),
-            (true, false) => format!(" × {model}"),
-            (false, true) => format!(" × {profile}"),
-            (false, false) => format!(" × {profile} of {model}"),
-        }
-    }
-
     pub fn utilization(&self) -> Option<Decimal> {
         self.used_hours.divide(self.measured_hours, 4)
     }

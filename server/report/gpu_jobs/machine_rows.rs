@@ -1,5 +1,7 @@
 //! What the charges of accelerators of machines are, by day.
 
+use std::sync::Arc;
+
 use chrono::NaiveDate;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row as _};
 
@@ -8,7 +10,8 @@ use crate::money::Decimal;
 use crate::period::BillingMonth;
 use crate::report::cache::Ask;
 use crate::report::denominate::denominate;
-use crate::report::snapshot::AsOf;
+use crate::report::job_costs::of_usage;
+use crate::report::snapshot::{AsOf, Snapshot};
 use crate::report::sql::{Column, Measure, Rows, Source};
 use crate::report::{Filter, Grouping};
 use crate::telemetry::share::Paid;
@@ -42,9 +45,13 @@ impl Ask for FindMachineRows {
 
     async fn ask(&self, db: &mut PgConnection, asked: AsOf<'_>) -> sqlx::Result<MachineRows> {
         let AsOf { question, snapshot, .. } = asked;
-        let Some(denomination) = denominate(db, asked).await?.denomination else {
+        let Some(denomination) = denominate(&mut *db, asked).await?.denomination else {
             return Ok(MachineRows::default());
         };
+        // What divides machines by use takes away what it adds, hour by hour, and has a hundred times their rows.
+        let of_usage = of_usage(&mut *db, snapshot).await?;
+        let snapshot =
+            &Snapshot { visible: Arc::new(snapshot.visible.without(&of_usage)), ..snapshot.clone() };
         let of_these =
             Filter { dimension: Grouping::Resource, values: self.resources.clone(), leaves_out: false };
         let question = question.filtered(of_these);

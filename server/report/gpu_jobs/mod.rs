@@ -9,13 +9,13 @@ mod remembered;
 mod sums;
 mod usage;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use sqlx::PgConnection;
 
 use self::month::{Held, HeldByJob, HeldOnNode};
-use super::{Answers, DataStatus, Error, Filter, Grouping, Question};
+use super::{Answers, DataStatus, Error, Filter, Grouping, Question, Spend};
 use crate::accounts::Viewer;
 use crate::money::Decimal;
 use crate::period::Period;
@@ -179,7 +179,7 @@ impl Answers {
         if question.is_long() && asked.most.is_some() {
             return self.remembered_gpu_jobs(db, question, asked).await;
         }
-        self.find_gpu_jobs(db, question, asked).await
+        Box::pin(self.find_gpu_jobs(db, question, asked)).await
     }
 
     pub(super) async fn find_gpu_jobs(
@@ -188,15 +188,46 @@ impl Answers {
         question: &Question,
         asked: JobsAsked<'_>,
     ) -> Result<GpuJobs, Error> {
+        let visible = self.visible_spend(&mut *db, question).await?;
+        // All in the currency of what the viewer sees.
+        let question = &question.beside(&visible);
         let (mut it, known) = Box::pin(self.gpu_use(&mut *db, &question.of_organization())).await?;
         Box::pin(self.list_jobs(&mut *db, question, asked, &known, &mut it)).await?;
+        it.data_status = it.data_status.of_visible(&visible);
         if question.viewer != Viewer::Everything {
             // What others held, and what no team is known to have held, is not theirs to see.
             it.unmatched.clear();
-            let with_accelerator = question.filtered(Filter::no_value(Grouping::Accelerator).left_out());
-            (it.hours, it.cost) = self.lines_by_use(&mut *db, &with_accelerator).await?;
+            (it.hours, it.cost) = self.lines_by_use(&mut *db, &of_accelerators(question)).await?;
         }
         Ok(it)
+    }
+
+    /// The charges of accelerators that the viewer sees.
+    pub(super) async fn visible_spend(
+        &self,
+        db: &mut PgConnection,
+        question: &Question,
+    ) -> Result<Spend, Error> {
+        let of_all = question.of_organization();
+        let visible = if question.viewer == Viewer::Everything { &of_all } else { question };
+        self.spend(db, &of_accelerators(visible)).await
+    }
+
+    /// Jobs that held slices of accelerators of some nodes, of the whole organization.
+    pub(super) async fn jobs_in_slices(
+        &self,
+        db: &mut PgConnection,
+        question: &Question,
+        nodes: &BTreeSet<i64>,
+    ) -> Result<(DataStatus, Vec<GpuJob>), Error> {
+        let (it, known) = Box::pin(self.gpu_use(&mut *db, &question.of_organization())).await?;
+        let held = || known.held.jobs().filter(|job| job.0.iter().any(|part| nodes.contains(&part.node_id)));
+        let numbers: Vec<i64> = held().map(HeldByJob::job_no).collect();
+        let in_slices = read::in_slices(&mut *db, &numbers).await?;
+        let mut descriptions = read::descriptions(db, known.sequence, &in_slices).await?;
+        let describe =
+            |held: HeldByJob<'_>| Some(GpuJob::new(descriptions.remove(&held.job_no())?, held, &known.nodes));
+        Ok((it.data_status, held().filter_map(describe).collect()))
     }
 
     /// What all accelerators of the organization were used for, without its jobs.

@@ -254,16 +254,15 @@ impl Usage {
             let held = machine.held_of(rows);
             let shared = share::share(rows, &held, |hour| machine.is_known(hour));
             for ((holder, held), part) in machine.holders.iter().zip(&held).zip(&shared.jobs) {
-                let milliseconds = || held.values().map(|ms| i128::from(*ms)).sum::<i128>();
                 match holder.job_no {
                     // A meter saw that nobody held it.
                     NOBODY => {
-                        whole.unheld += milliseconds();
+                        whole.unheld += held.sum();
                         whole.unheld_cost += *part;
                         continue;
                     }
                     STRANDED => {
-                        whole.stranded += milliseconds();
+                        whole.stranded += held.sum();
                         whole.stranded_cost += *part;
                         continue;
                     }

@@ -2,11 +2,11 @@
 
 use sqlx::PgConnection;
 
-use super::{GpuJob, GpuJobs, JobDimension, JobGroup, JobsAsked, of_accelerators};
+use super::{GpuJob, GpuJobs, JobDimension, JobGroup, JobsAsked};
 use crate::cache::SizeInCache;
 use crate::report::cache::Remembered;
 use crate::report::snapshot::Snapshot;
-use crate::report::{Answers, DataStatus, Error, Grouping, Question, as_of};
+use crate::report::{Answers, Error, Grouping, Question, as_of};
 use crate::telemetry::read;
 
 /// What decides which jobs a long period has.
@@ -63,7 +63,7 @@ impl Answers {
         let find = Box::pin(self.find_gpu_jobs(&mut *db, &of_version, asked));
         let found = self.remember(key, find).await?;
         // How complete it is depends on bills of other months, too, and its version on all of them.
-        let spend = self.spend(&mut *db, &of_accelerators(&of_version.of_organization())).await?;
-        Ok(GpuJobs { data_status: DataStatus::from(&spend), ..GpuJobs::clone(&found) })
+        let data_status = found.data_status.of_visible(&self.visible_spend(db, &of_version).await?);
+        Ok(GpuJobs { data_status, ..GpuJobs::clone(&found) })
     }
 }

@@ -265,7 +265,7 @@ mod tests {
         fee.is_whole_period = true;
         fee.key.category = ChargeCategory::Credit;
         let rows = [row("2026-09-02", ["20", "20", "20", "20"], &[(0, "1"), (1, "1")]), fee];
-        let held: Held = [(24, 8 * OF_AN_HOUR)].into();
+        let held = Held::from_iter([(24, 8 * OF_AN_HOUR)]);
         let usage = usage(vec![(7, GpuUse::Idle, held)], 0..720);
         let parts = Divided::new(month(), &rows, &usage).parts();
         assert_eq!(
@@ -307,7 +307,7 @@ mod tests {
             let hours: Vec<(usize, &str)> = hours.iter().map(|(hour, it)| (*hour, it.as_str())).collect();
             let rows = [row("2026-09-01", amounts.each_ref().map(String::as_str), &hours)];
             let uses = GpuUse::ALL.iter().cycle();
-            let holders: Vec<_> = held.into_iter().zip(uses).zip(0..).map(|((held, gpu_use), job)| (job, *gpu_use, held)).collect();
+            let holders: Vec<_> = held.into_iter().zip(uses).zip(0..).map(|((held, gpu_use), job)| (job, *gpu_use, Held::from_iter(held))).collect();
             let usage = usage(holders, 0..known);
             let parts = Divided::new(month(), &rows, &usage).parts().remove(0);
             let quantity: Decimal = parts.iter().map(|it| it.quantity).sum();

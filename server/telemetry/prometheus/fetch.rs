@@ -25,7 +25,7 @@ use crate::telemetry::metered::Metered;
 use crate::telemetry::meters::Meters;
 use crate::telemetry::reading::{Item, Remark};
 use crate::telemetry::resolve;
-use crate::telemetry::store::Names;
+use crate::telemetry::store::{self, Names};
 use crate::telemetry::store_meters;
 use crate::telemetry::used_days::Changes;
 
@@ -126,7 +126,7 @@ impl Reading {
                 self.rejection.get_or_insert(rejection.found);
             }
             Item::Remark(remark) => _ = self.remarks.insert(remark),
-            Item::Skipped(_) | Item::Job(_) => self.skipped += 1,
+            Item::Skipped(_) | Item::Job(_) | Item::UnreadColumn(_) => self.skipped += 1,
         });
         // One that asks several stores warns where one of them did not answer: what is missing is not idle.
         match warnings.map_err(|refusal| Failure::Other(format!("its answer is {}", refusal.found)))?.first() {
@@ -345,6 +345,7 @@ async fn add_counts(
     )
     .execute(&mut *db)
     .await?;
+    store::note_sources(&mut *db, import_id).await?;
     store_meters::count_seen_hours(db, import_id).await
 }
 

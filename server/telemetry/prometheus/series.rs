@@ -188,8 +188,7 @@ fn read_series(series: &Series<'_>, hours: Option<&Range<i64>>) -> Result<Option
             namespace: of_holder("exported_namespace", "namespace").to_owned(),
             name: pod.to_owned(),
             container: of_holder("exported_container", "container").to_owned(),
-            user: String::new(),
-            is_slurm_job: false,
+            ..Holder::default()
         })
     };
     let family = METRICS.iter().find(|names| names.split('|').any(|it| it == name));

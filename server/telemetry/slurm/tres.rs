@@ -1,8 +1,7 @@
 //! Trackable resources as `sacct` writes them: `billing=200,cpu=32,gres/gpu:h100=8,gres/gpu=8,mem=400G,node=1`
 //! (<https://slurm.schedmd.com/tres.html>).
 
-use crate::accelerator::find_model;
-use crate::economics::slices::dominant_share;
+use crate::telemetry::slice::{joined_profiles, share_of_slice};
 
 /// Accelerators of a list of resources.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,7 +12,7 @@ pub struct Gpus {
     pub thousandths: u64,
     /// The model, where the list names exactly one; several are joined by `+`.
     pub model: String,
-    /// MIG profile of slices: `3g.40gb`; several are joined by `+`.
+    /// MIG profile of slices: `3g.40gb`; several, and whole ones beside them, are joined by `+`.
     pub profile: String,
 }
 
@@ -54,21 +53,25 @@ pub fn of(untyped: Option<u64>, typed: &[(String, u64)]) -> Gpus {
     let (mut count, mut thousandths) = (0, 0);
     for (name, of_type) in typed.iter().filter(|(_, of_type)| *of_type > 0) {
         let (model, profile) = slice(name);
-        let share = dominant_share(find_model(model).map(|it| it.id), profile);
-        let of_one = share.map_or(1000, |(part, whole)| 1000 * u64::from(part) / u64::from(whole.max(1)));
+        let (part, whole) = share_of_slice(model, profile);
         count += of_type;
-        thousandths += of_type * of_one;
-        for (names, name) in [(&mut models, model), (&mut profiles, profile)] {
-            if !name.is_empty() && !names.contains(&name) {
-                names.push(name);
-            }
+        // Of all of them together: seven sevenths are one.
+        thousandths += 1000 * of_type * u64::from(part) / u64::from(whole);
+        if !model.is_empty() && !models.contains(&model) {
+            models.push(model);
+        }
+        if !profiles.contains(&profile) {
+            profiles.push(profile);
         }
     }
     let all = untyped.unwrap_or(count);
+    if all > count && !profiles.contains(&"") {
+        profiles.push("");
+    }
     // What no type says is whole accelerators.
     let thousandths =
         if typed.is_empty() || all < count { all * 1000 } else { thousandths + (all - count) * 1000 };
-    Gpus { count: all, thousandths, model: models.join("+"), profile: profiles.join("+") }
+    Gpus { count: all, thousandths, model: models.join("+"), profile: joined_profiles(profiles) }
 }
 
 /// The model and the profile of a type that is a slice; of any other, itself.
@@ -140,9 +143,9 @@ mod tests {
     fn a_slice_is_its_share_of_an_accelerator() {
         for (tres, expected) in [
             ("gres/gpu:a100_3g.20gb=1,gres/gpu=1", (1, 500, "a100", "3g.20gb")),
-            ("gres/gpu:nvidia_a100_1g.5gb=2,gres/gpu=3", (3, 1284, "nvidia_a100", "1g.5gb")),
-            ("gres/gpu:1g.10gb=7", (7, 994, "", "1g.10gb")),
-            ("gres/gpu:h100=2,gres/gpu:h100_3g.40gb=2", (4, 3000, "h100", "3g.40gb")),
+            ("gres/gpu:nvidia_a100_1g.5gb=2,gres/gpu=3", (3, 1285, "nvidia_a100", "1g.5gb+whole")),
+            ("gres/gpu:1g.10gb=7", (7, 1000, "", "1g.10gb")),
+            ("gres/gpu:h100=2,gres/gpu:h100_3g.40gb=2", (4, 3000, "h100", "whole+3g.40gb")),
             ("gres/gpu:rtx_4090=2", (2, 2000, "rtx_4090", "")),
             ("gres/gpu=8", (8, 8000, "", "")),
         ] {

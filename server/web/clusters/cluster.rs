@@ -58,6 +58,7 @@ impl Page {
             .only(&Grouping::Provider, Some(onprem::PROVIDER))
             .only(&Grouping::Account, Some(&self.it.cluster.handle))
             .by(Grouping::Tag(usage_tags::USE.to_owned()));
+        let asked = Asked { convert_into: self.it.currency.clone(), ..asked };
         asked.link(paths::Spend { period: hours.period })
     }
 
@@ -67,6 +68,7 @@ impl Page {
             .only(&Grouping::Provider, Some(onprem::PROVIDER))
             .only(&Grouping::Account, Some(&self.it.cluster.handle))
             .by(Grouping::Team);
+        let asked = Asked { convert_into: self.it.currency.clone(), ..asked };
         of_jobs::hours::address(&asked, hours.period)
     }
 

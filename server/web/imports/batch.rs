@@ -10,11 +10,14 @@ use super::super::format::Format;
 use super::batch_page;
 use crate::audit::{self, Actor, Object, Verb};
 use crate::jobs::{self, Cancelled};
+use crate::period::BillingMonth;
 use crate::report::{self, Batch, ImportLine, Outcome};
+use crate::telemetry::read;
 use crate::web::error::{Error, Result};
 use crate::web::extract::{Db, Htmx, Now, Reading, Writing};
 use crate::web::layout::Layout;
 use crate::web::respond;
+use crate::web::usage::import::UsageResult;
 use crate::web::{filters, paths};
 
 #[derive(Template)]
@@ -25,6 +28,7 @@ struct Page {
     batch: Batch,
     /// The deliveries of the batch, and those that its duplicates repeat, as they are now.
     lines: Vec<ImportLine>,
+    usage: Vec<UsageResult>,
     now: DateTime<Utc>,
 }
 
@@ -38,7 +42,13 @@ pub async fn show(path: paths::Batch, format: Format, Htmx(is_fragment): Htmx, r
     }
     let deliveries: Vec<i64> = batch.deliveries.iter().filter_map(|outcome| outcome.delivery).collect();
     let lines = report::lines_of(&mut db, &deliveries).await?;
-    let page = Page { layout, path, batch, lines, now };
+    let mut usage = Vec::new();
+    for of_file in batch.deliveries.iter().filter_map(|outcome| outcome.usage.as_ref()) {
+        if let Some(line) = read::imports(&mut db, Some(of_file.import), 1).await?.pop() {
+            usage.push(UsageResult::of(&mut db, line).await?);
+        }
+    }
+    let page = Page { layout, path, batch, lines, usage, now };
     if is_fragment { respond::html(page.as_live()) } else { respond::html(page) }
 }
 
@@ -89,6 +99,17 @@ impl Page {
     /// The delivery of an outcome as it is now. `None` where it has none.
     fn line(&self, outcome: &Outcome) -> Option<&ImportLine> {
         self.lines.iter().find(|line| Some(line.delivery) == outcome.delivery)
+    }
+
+    /// What a file of usage states, as it is now.
+    fn usage(&self, outcome: &Outcome) -> Option<&UsageResult> {
+        let of_file = outcome.usage.as_ref()?;
+        self.usage.iter().find(|it| it.line.import_id == of_file.import)
+    }
+
+    /// The month that a file of usage ends in.
+    fn month(&self, outcome: &Outcome) -> Option<BillingMonth> {
+        self.usage(outcome)?.month()
     }
 
     fn title(&self) -> String {

@@ -3,9 +3,9 @@
 use askama::Template;
 
 use crate::billing::usage_tags;
-use crate::money::Currency;
+use crate::money::{Currency, Decimal};
 use crate::period::Period;
-use crate::report::{Grouping, HourChainGroup, HourChains, SortBy};
+use crate::report::{Grouping, HourChainGroup, HourChains, HourLines, SortBy};
 use crate::web::choices::Choices;
 use crate::web::csv::{self, RowInCurrency};
 use crate::web::error::{Error, Result};
@@ -150,6 +150,14 @@ impl Page {
     }
 }
 
+impl HourChainGroup {
+    /// Hours of a kind; where nobody says anything of use, they are not known.
+    fn known(&self, of: fn(&HourLines) -> Decimal) -> Option<Decimal> {
+        let lines = &self.chain.lines;
+        (!lines.paid.is_zero()).then(|| of(lines))
+    }
+}
+
 csv::record! {
     |it: RowInCurrency<'_, HourChainGroup>|
     "key" => it.row.key.as_deref().unwrap_or_default(),
@@ -158,12 +166,12 @@ csv::record! {
     "owned_hours" => it.row.chain.owned_hours,
     "available_hours" => it.row.chain.available_hours,
     "hours_with_usage" => it.row.chain.lines.paid,
-    "held_hours" => it.row.chain.lines.held,
-    "productive_hours" => it.row.chain.lines.used,
-    "idle_hours" => it.row.chain.lines.idle,
-    "unmeasured_hours" => it.row.chain.lines.unmeasured,
-    "unheld_hours" => it.row.chain.lines.unheld,
-    "stranded_hours" => it.row.chain.lines.stranded,
+    "held_hours" => it.row.known(|lines| lines.held),
+    "productive_hours" => it.row.known(|lines| lines.used),
+    "idle_hours" => it.row.known(|lines| lines.idle),
+    "unmeasured_hours" => it.row.known(|lines| lines.unmeasured),
+    "unheld_hours" => it.row.known(|lines| lines.unheld),
+    "stranded_hours" => it.row.known(|lines| lines.stranded),
     "hours_without_usage" => it.row.chain.lines.without_usage,
     "entered_productive_hours" => it.row.chain.entered_productive_hours,
     "useful_hours" => it.row.chain.useful_hours,

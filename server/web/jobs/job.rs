@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use askama::Template;
-use chrono::{Datelike as _, Timelike as _};
+use chrono::Datelike as _;
 
 use super::super::csv::{self, RowInCurrency};
 use super::super::error::{Error, Result};
@@ -55,8 +55,9 @@ fn chart(it: &GpuJobReport) -> Stack {
         if it.is_long() { ("day", "%-d", "%b %-d, %Y") } else { ("hour", "%H", "%b %-d, %Y, %H:00 UTC") };
     let spans_days = !it.is_long() && it.days.iter().any(|line| line.day != it.days[0].day);
     let bucket = |stretch: &GpuJobStretch| Bucket {
-        // Midnight is named by its day, so that hours of several days are told apart.
-        label: if (spans_days && stretch.from.hour() == 0) || (it.is_long() && stretch.from.day() == 1) {
+        label: if spans_days {
+            stretch.from.format("%b %-d, %H:00").to_string()
+        } else if it.is_long() && stretch.from.day() == 1 {
             stretch.from.format("%b %-d").to_string()
         } else {
             stretch.from.format(label).to_string()

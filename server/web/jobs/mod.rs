@@ -78,7 +78,12 @@ pub async fn show(path: paths::Jobs, format: Format, reading: Reading<Pairs>) ->
                 None => csv::answer(&format!("jobs-{period}"), &RowInCurrency::all(&it.jobs, currency)),
             }
         }
-        Format::Html => respond::html(Page { layout, period, asked, query, it }),
+        Format::Html => {
+            // One behind the end is the last.
+            let last = it.jobs.len().div_ceil(PAGE).max(1) as u64;
+            let asked = Asked { page: asked.page.min(last), ..asked };
+            respond::html(Page { layout, period, asked, query, it })
+        }
     }
 }
 

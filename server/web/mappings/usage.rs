@@ -5,18 +5,23 @@ use std::fs::File;
 use std::io::Read as _;
 
 use askama::Template;
+use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
+use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::new::waiting;
 use crate::compute;
 use crate::jobs::Sample;
+use crate::money::Decimal;
 use crate::telemetry::columns::{ColumnNames, UsageColumn};
-use crate::telemetry::{self, Item, plain_csv};
+use crate::telemetry::hours::HOURS;
+use crate::telemetry::metered::Metered;
+use crate::telemetry::{self, Item, hours_of, plain_csv};
 use crate::web::error::Result;
 use crate::web::extract::{Form, Pairs, Reading, Sending, Writing};
 use crate::web::layout::Layout;
-use crate::web::{paths, respond};
+use crate::web::{filters, paths, respond};
 
 /// Rows of the file that are shown.
 const SHOWN: usize = 5;
@@ -35,6 +40,23 @@ struct Page {
     uses: BTreeMap<usize, UsageColumn>,
     name: String,
     problem: Option<String>,
+    /// Somebody said what the columns are; else they are guessed.
+    is_sent: bool,
+    /// The first rows as these columns say them.
+    read: Vec<Row>,
+    /// What is wrong with a row beside them.
+    rejected: Option<String>,
+}
+
+/// A row as it is read.
+struct Row {
+    node: String,
+    from: Option<DateTime<Utc>>,
+    to: Option<DateTime<Utc>>,
+    accelerator_hours: Decimal,
+    /// Job, namespace, user, account.
+    holder: [String; 4],
+    utilization: Option<Decimal>,
 }
 
 /// What is asked of a column.
@@ -76,7 +98,25 @@ impl Page {
             uses,
             name: String::new(),
             problem: None,
+            is_sent: false,
+            read: Vec::new(),
+            rejected: None,
         })
+    }
+
+    /// Reads its first rows by these columns, where they say enough.
+    async fn preview(&mut self, db: &mut PgConnection, sample: &Sample) -> Result<()> {
+        if self.columns().lack().is_none() {
+            let zone = telemetry::unnamed_zone(db, telemetry::Format::PlainCsv).await?;
+            let (read, problem) = first_rows(sample, self.columns(), zone).await?;
+            if read.is_empty() {
+                self.problem = self.problem.take().or(problem);
+            } else {
+                self.rejected = problem;
+            }
+            self.read = read;
+        }
+        Ok(())
     }
 
     fn fill(&mut self, pairs: &Pairs) {
@@ -101,15 +141,23 @@ impl Page {
 
     /// What the columns cannot be.
     fn find_problem(&self) -> Option<String> {
+        self.find_problem_of_columns().or_else(|| {
+            let nameless = "Enter a name for these columns, such as that of the tool.";
+            self.name.is_empty().then(|| nameless.to_owned())
+        })
+    }
+
+    fn find_problem_of_columns(&self) -> Option<String> {
         let twice =
             UsageColumn::ALL.iter().find(|column| self.uses.values().filter(|it| it == column).count() > 1);
         if let Some(column) = twice {
             return Some(format!("Two columns are “{}”. Choose one.", column.label()));
         }
-        if self.name.is_empty() {
-            return Some("Enter a name for these columns, such as that of the tool.".to_owned());
-        }
         self.columns().lack().map(str::to_owned)
+    }
+
+    fn title_of_problem(&self) -> &'static str {
+        if self.is_sent { "Nothing was saved" } else { "These columns cannot be read" }
     }
 
     fn asks(&self) -> Vec<Question<'_>> {
@@ -127,25 +175,30 @@ impl Page {
 }
 
 pub async fn show(path: paths::NewUsageMapping, reading: Reading) -> Result {
-    let Reading { layout, app, .. } = reading;
+    let Reading { layout, app, mut db, .. } = reading;
     let sample = waiting(&app, path.sample)?;
-    respond::html(Page::of(layout, path, &sample)?)
+    let mut page = Page::of(layout, path, &sample)?;
+    page.preview(&mut db, &sample).await?;
+    respond::html(page)
 }
 
-/// Saves what the columns are, and imports the file.
+/// Saves what the columns are, and imports the file; or shows its first rows by them.
 pub async fn save(path: paths::NewUsageMapping, sending: Sending, Form(pairs): Form<Pairs>) -> Result {
     let Sending { now, layout, by, app, .. } = sending;
     let sample = waiting(&app, path.sample)?;
+    let mut db = app.db.acquire().await?;
     let mut page = Page::of(layout, path, &sample)?;
+    page.is_sent = true;
     page.fill(&pairs);
-    page.problem = page.find_problem();
-    if page.problem.is_none() {
-        page.problem = first_problem(&sample, page.columns()).await?;
-    }
+    let is_asked = pairs.iter().any(|(name, value)| name == "do" && value == "preview");
+    page.problem = if is_asked { page.find_problem_of_columns() } else { page.find_problem() };
+    page.preview(&mut db, &sample).await?;
     if page.problem.is_some() {
         return respond::refused(page);
     }
-    let mut db = app.db.acquire().await?;
+    if is_asked {
+        return respond::html(page);
+    }
     telemetry::save_usage_mapping(&mut db, &page.name, &page.columns(), by.at(now)).await?;
     let mut arriving = app.inbox.open(Uuid::new_v4())?;
     arriving.take(&sample.name, &sample.path)?;
@@ -156,16 +209,16 @@ pub async fn save(path: paths::NewUsageMapping, sending: Sending, Form(pairs): F
     Ok(respond::flash(paths::Batch { batch }, &said))
 }
 
-/// Why none of its first rows can be read by these columns.
-async fn first_problem(sample: &Sample, columns: ColumnNames) -> Result<Option<String>> {
+/// The first rows of a file by these columns; and what is wrong with another, or why there are none.
+async fn first_rows(sample: &Sample, columns: ColumnNames, zone: Tz) -> Result<(Vec<Row>, Option<String>)> {
     let path = sample.path.clone();
     let read = move || {
         let Ok(crate::billing::Content::Text(text)) = crate::billing::unpack(File::open(&path)?) else {
-            return Ok(Some("The file holds no text.".to_owned()));
+            return Ok((Vec::new(), Some("The file holds no text.".to_owned())));
         };
-        let (mut readable, mut first) = (0, None);
+        let (mut rows, mut first) = (Vec::new(), None);
         let mut each = |item: Item| match item {
-            Item::Metered(_) => readable += 1,
+            Item::Metered(it) if rows.len() < SHOWN => rows.push(Row::of(&it)),
             Item::Rejected(it) => {
                 first.get_or_insert(format!(
                     "Row {}, {}: found “{}”, expected {}.",
@@ -174,14 +227,40 @@ async fn first_problem(sample: &Sample, columns: ColumnNames) -> Result<Option<S
             }
             _ => {}
         };
-        match plain_csv::read(text.take(START), Tz::UTC, &[columns], &mut each) {
-            Err(refusal) => Ok(Some(format!("The file has {}.", refusal.found))),
-            Ok(()) if readable == 0 => Ok(Some(first.unwrap_or_else(|| "The file has no rows.".to_owned()))),
-            Ok(()) => Ok(None),
-        }
+        let problem = match plain_csv::read(text.take(START), zone, &[columns], &mut each) {
+            Err(refusal) => Some(format!("The file has {}.", refusal.found)),
+            Ok(()) if rows.is_empty() => Some(first.unwrap_or_else(|| "The file has no rows.".to_owned())),
+            Ok(()) => first,
+        };
+        Ok((rows, problem))
     };
-    let found: std::io::Result<Option<String>> = compute::compute(read).await?;
+    let found: std::io::Result<_> = compute::compute(read).await?;
     Ok(found?)
+}
+
+impl Row {
+    fn of(metered: &Metered) -> Self {
+        let (mut held, mut measured, mut busy) = (0_i128, 0_i128, 0_i128);
+        for day in metered.days.values() {
+            for hour in 0..HOURS {
+                let (of_hour, busy_in_hour) = day.busy(hour);
+                held += i128::from(day.present[hour]);
+                measured += i128::from(of_hour);
+                busy += i128::from(busy_in_hour);
+            }
+        }
+        let (from, to) = metered.seen.unzip();
+        let time = |at: Option<i64>| at.and_then(DateTime::from_timestamp_millis);
+        let holder = metered.holder.clone().unwrap_or_default();
+        Self {
+            node: metered.device.node.clone(),
+            from: time(from),
+            to: time(to),
+            accelerator_hours: hours_of(held),
+            holder: [holder.name, holder.namespace, holder.user, holder.account],
+            utilization: Decimal::new(busy, 0).divide(Decimal::new(measured, 0), 4),
+        }
+    }
 }
 
 pub async fn remove(path: paths::UsageMappingRemove, writing: Writing) -> Result {

@@ -1,7 +1,9 @@
 //! `/usage/imports/7`: what a file of usage was, which of its rows were rejected, and taking it back.
 
 use askama::Template;
+use chrono::TimeDelta;
 use serde_json::json;
+use sqlx::PgConnection;
 
 use super::super::csv;
 use super::super::error::{Error, Result};
@@ -31,6 +33,31 @@ struct Page {
     final_months: Vec<BillingMonth>,
 }
 
+/// An import of usage, and which months it changes although their bills are final.
+pub(in crate::web) struct UsageResult {
+    pub line: ImportLine,
+    pub final_months: Vec<BillingMonth>,
+}
+
+impl UsageResult {
+    pub async fn of(db: &mut PgConnection, line: ImportLine) -> sqlx::Result<Self> {
+        let times = line.first_at.zip(last_month(&line)).filter(|_| line.status == "active");
+        let period = times.and_then(|(first, last)| Period::new(BillingMonth::of(first.date_naive()), last));
+        let months = period.into_iter().flat_map(|period| period.months());
+        Ok(Self { final_months: report::final_months(db, months).await?, line })
+    }
+
+    /// The month in which it ends.
+    pub fn month(&self) -> Option<BillingMonth> {
+        last_month(&self.line)
+    }
+}
+
+fn last_month(line: &ImportLine) -> Option<BillingMonth> {
+    // What ends at midnight ends on the day before.
+    Some(BillingMonth::of((line.last_at? - TimeDelta::milliseconds(1)).date_naive()))
+}
+
 pub async fn show(path: paths::UsageImport, format: Format, reading: Reading) -> Result {
     let Reading { layout, mut db, .. } = reading;
     let line = read::imports(&mut db, Some(path.import), 1).await?.pop().ok_or(Error::NotFound)?;
@@ -46,12 +73,7 @@ pub async fn show(path: paths::UsageImport, format: Format, reading: Reading) ->
         Format::Html => {
             let rejections = read::rejections(&mut db, path.import, SHOWN).await?;
             let skips = read::skips(&mut db, path.import).await?;
-            let months = line.first_at.zip(line.last_at).filter(|_| line.status == "active");
-            let months = months.and_then(|(first, last)| {
-                Period::new(BillingMonth::of(first.date_naive()), BillingMonth::of(last.date_naive()))
-            });
-            let months = months.into_iter().flat_map(|period| period.months());
-            let final_months = report::final_months(&mut db, months).await?;
+            let UsageResult { line, final_months } = UsageResult::of(&mut db, line).await?;
             respond::html(Page { layout, path, line, rejections, skips, final_months })
         }
     }

@@ -21,7 +21,7 @@ use crate::accounts::Person;
 use crate::ledger;
 use crate::money::Money;
 use crate::period::Period;
-use crate::report::Answers;
+use crate::report::{Answers, JobsAsked};
 use crate::telemetry::divide::{self, Problem};
 use crate::telemetry::prometheus::{Server, servers};
 use crate::telemetry::read::{self, HeldOfNode, ImportLine, Node, Source};
@@ -75,25 +75,27 @@ pub async fn index(_: paths::Usage, format: Format, reading: Reading) -> Result 
         Format::Json => respond::json(&it),
         Format::Csv => csv::answer("usage-imports", &it.imports),
         Format::Html => {
-            let machines = free_machines(&mut db, &it.nodes).await?;
             let is_dividing = divide::is_pending(&mut db, now).await?;
             let held = read::held_without_machine(&mut db, &it.nodes, now.date_naive()).await?;
-            let at_stake = if held.is_empty() {
-                None
-            } else {
-                Box::pin(at_stake(&mut db, &app.answers, &person)).await?
-            };
+            // Where every node is a machine, nobody needs to choose one.
+            let (mut machines, mut at_stake) = (Vec::new(), None);
+            if !held.is_empty() {
+                machines = free_machines(&mut db, &it.nodes).await?;
+                at_stake = Box::pin(find_at_stake(&mut db, &app.answers, &person)).await?;
+            }
             respond::html(Page { layout, it, is_dividing, now, machines, held, at_stake })
         }
     }
 }
 
 /// What GPUs cost in the latest month of which nobody says who held them.
-async fn at_stake(db: &mut Db, answers: &Answers, person: &Person) -> Result<Option<(Period, Money)>> {
+async fn find_at_stake(db: &mut Db, answers: &Answers, person: &Person) -> Result<Option<(Period, Money)>> {
     let viewer = person.viewer();
     let latest = default_month::latest(&mut *db, answers, Asked::default(), &viewer).await?;
     let Some((month, asked)) = latest else { return Ok(None) };
-    let it = answers.gpu_jobs(&mut *db, &asked.question(month.into(), viewer)).await?;
+    let none = JobsAsked { most: Some(0), ..JobsAsked::default() };
+    let question = asked.question(month.into(), viewer);
+    let it = Box::pin(answers.some_gpu_jobs(&mut *db, &question, none)).await?;
     let amount = it.cost.without_usage;
     Ok(it
         .data_status

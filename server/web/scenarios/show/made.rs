@@ -126,7 +126,7 @@ pub(super) fn left_out(it: &FromLedger) -> Vec<String> {
             hours(it.spread_hours)
         ));
     }
-    said.push("There are no usage records, so every hour counts as productive.".to_owned());
+    said.push("Measured utilization is not used: every hour counts as productive.".to_owned());
     said
 }
 
