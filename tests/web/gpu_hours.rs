@@ -189,6 +189,15 @@ async fn what_was_entered_of_a_cluster_stands_apart_from_what_was_measured(db: P
     assert!(!decimal(&held["cost"]).is_zero());
     let jobs = admin.get(&format!("/jobs/{last}")).await;
     assert!(jobs.body.contains("2 × 3g.40gb of h100"), "{}", jobs.body);
+    // Hours add up, by whatever they are grouped; those of groups are rounded.
+    for by in ["account", "team", "accelerator", "provider", "month"] {
+        let it = admin.json(&format!("/jobs/hours/{last}.json?by={by}")).await;
+        for name in ["available_hours", "owned_hours", "entered_productive_hours"] {
+            let groups: Decimal = it["groups"].as_array().unwrap().iter().map(|of| decimal(&of[name])).sum();
+            let difference = groups - decimal(&it["total"][name]);
+            assert!(difference.abs() < Decimal::new(1, 2), "{by} {name}: {it}");
+        }
+    }
     // Its prices are those of its page of GPU-hours.
     let hours = admin.json(&format!("/jobs/hours/{last}.json?by=account&account=h100-east")).await;
     assert_eq!(it["measured"]["per_held"], hours["total"]["cost_per_held_hour"], "{hours}");

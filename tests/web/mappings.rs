@@ -350,7 +350,7 @@ async fn usage_with_columns_of_other_names_is_mapped_imported_and_recognized_aga
         (&[("column0", "node"), ("column1", "from"), ("column2", "to"), ("name", "")], "Enter a name"),
         (
             &[("column0", "node"), ("column1", "from"), ("column2", "to"), ("name", "x")],
-            "Row 1, to: found “3600”, expected a time such as",
+            "Row 1, For_s: found “3600”, expected a time such as",
         ),
     ] {
         let refused = finance.submit(&page, &page, fields).await;
