@@ -76,6 +76,7 @@ const PURE: &[&str] = &[
     "telemetry/prometheus/window.rs",
     "telemetry/reading.rs",
     "telemetry/share.rs",
+    "telemetry/slice.rs",
     "telemetry/slurm",
     "telemetry/table.rs",
     "telemetry/walk_json.rs",

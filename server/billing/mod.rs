@@ -67,7 +67,7 @@ pub use raw_lines::PlainRows;
 pub use read_as::ReadAs;
 pub use refusal::{Refusal, RefusalKind, Rejection, Remark};
 pub use row::{Outcome, ReadRow, Row};
-pub use rows::{Layout, ReadSeek, START, Start, Workbook};
+pub use rows::{Layout, MAX_RECORD, ReadSeek, START, Start, Workbook};
 pub use spelling::{normalized, normalized_key};
 pub use statement::Statement;
 

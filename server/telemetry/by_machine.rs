@@ -8,7 +8,7 @@ use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 use super::gpu_use::GpuUse;
 use super::read::{HeldDay, Node};
 use super::resolve::{NOBODY, STRANDED};
-use super::share::{ByHour, Held, Paid};
+use super::share::{Held, HourSums, Paid};
 
 /// Who held accelerators, and what became of them. The number of the job is [`NOBODY`] where a meter saw nobody hold them, and
 /// [`STRANDED`] where no slice has them.
@@ -44,7 +44,7 @@ impl MachineUsage {
 
     /// What each held, where this is what was paid for the machine: what a meter saw that no job held is no more than no job held of that.
     pub fn held_of(&self, paid: &[Paid]) -> Vec<Held> {
-        let paid = ByHour::paid(paid);
+        let paid = HourSums::paid(paid);
         if paid.is_empty() || self.holders.iter().all(Holder::is_job) {
             return self.held.clone();
         }

@@ -8,6 +8,7 @@ use sqlx::PgConnection;
 use super::format::Format;
 use super::read::{self, Node};
 use crate::accelerator::PARTS;
+use crate::billing::usage_tags;
 use crate::ledger;
 use crate::money::Decimal;
 
@@ -43,8 +44,8 @@ async fn nodes_of(db: &mut PgConnection, import_id: i64) -> sqlx::Result<BTreeSe
     Ok(nodes.fetch_all(db).await?.into_iter().collect())
 }
 
-/// Jobs that held more accelerators of a machine than its charges of these days, and of two months before, are for. A machine that ran for a part of an hour has all of
-/// its accelerators.
+/// Jobs that held more accelerators of a machine than its charges of these days, and of two months before, are for. A machine that ran
+/// for a part of an hour has all of its accelerators; what divides it by use has parts of them.
 async fn more_than_there_is(
     db: &mut PgConnection,
     import_id: i64,
@@ -54,7 +55,8 @@ async fn more_than_there_is(
     let machines: Vec<String> =
         nodes.iter().filter_map(|node| node.resource.as_ref()).map(|it| it.to_lowercase()).collect();
     // A month that runs has no bill yet: the two before it say how many a machine has.
-    let since = first.with_day(1).unwrap_or(first) - Months::new(2);
+    let month = first.with_day(1).unwrap_or(first);
+    let since = month.checked_sub_months(Months::new(2)).unwrap_or(month);
     let paid = sqlx::query!(
         r#"select lower(k.resource_id) as "machine!",
                max(greatest(of_hour * k.unit_seconds, 3600) * k.accelerator_parts / (3600 * $4::bigint)) as "accelerators!: Decimal"
@@ -63,12 +65,13 @@ async fn more_than_there_is(
            cross join unnest(coalesce(c.hourly_quantity, array[c.metered_quantity / 24])) of_hour
            where lower(k.resource_id) = any($1) and k.accelerator is not null and k.category = 'Usage'
              and c.billing_month >= $2 and c.billing_month <= $3 and c.day >= $2 and c.day <= $3
-             and not c.is_whole_period and k.accelerator_parts is not null and k.unit_seconds is not null
+             and not k.tags ? $5 and not c.is_whole_period and k.accelerator_parts is not null and k.unit_seconds is not null
            group by 1"#,
         &machines,
         since,
         last,
         PARTS,
+        usage_tags::USE,
     )
     .fetch_all(&mut *db)
     .await?;

@@ -8,6 +8,7 @@ pub mod by_week;
 mod clock;
 pub mod columns;
 mod contradictions;
+pub mod descriptions;
 pub mod divide;
 pub mod format;
 mod gpu_use;

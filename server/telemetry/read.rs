@@ -7,13 +7,10 @@ use chrono::{DateTime, DurationRound as _, NaiveDate, NaiveTime, TimeDelta, Utc}
 use serde::Serialize;
 use sqlx::PgConnection;
 
-use super::job::JobState;
 use super::measure::measured;
 use super::one_source::of_one_source;
 use super::resolve::{NOBODY, SEEN, STRANDED};
-use super::slice::{WHOLE, share_of_slice};
 use super::store_meters::NAMED_JOB;
-use crate::accelerator::find_model;
 use crate::money::Decimal;
 
 /// A node that held jobs, and which machine of the ledger it is.
@@ -74,78 +71,6 @@ pub struct HeldDay {
     pub held: Vec<i32>,
     pub measured: Vec<i32>,
     pub busy: Vec<i32>,
-}
-
-/// What is known of a job.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct JobDescription {
-    pub job_no: i64,
-    pub source: String,
-    pub import_id: i64,
-    pub job_id: String,
-    pub name: String,
-    #[serde(rename = "user")]
-    pub user_name: String,
-    pub account: String,
-    /// Slurm's wckey.
-    pub wckey: String,
-    pub queue: String,
-    pub qos: String,
-    pub comment: String,
-    pub namespace: String,
-    pub state: String,
-    pub model: String,
-    /// MIG profile of the slice that it held; empty: whole accelerators.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub profile: String,
-    pub submitted_at: Option<DateTime<Utc>>,
-    pub started_at: Option<DateTime<Utc>>,
-    pub ended_at: Option<DateTime<Utc>>,
-    pub held_seconds: i64,
-    /// Thousandths of an accelerator.
-    #[serde(skip)]
-    pub thousandths: i64,
-}
-
-impl JobDescription {
-    /// With its source and namespace, as the tag of its charges names it: schedulers number their jobs alike, and namespaces have pods of
-    /// one name.
-    pub fn label(&self) -> String {
-        let parts = [&self.source, &self.namespace, &self.job_id].map(String::as_str);
-        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/")
-    }
-
-    /// What it held: `8 × h100`, `2 × 3g.40gb of h100`, `3 × h100 in whole+3g.40gb`; the number alone where the scheduler names no model.
-    pub fn gpus(&self) -> String {
-        let accelerators = Decimal::new(self.thousandths.into(), 3).normalize();
-        let of_model = |join: &str| match self.model.as_str() {
-            "" => String::new(),
-            model => format!(" {join} {model}"),
-        };
-        match self.slices() {
-            Some(slices) => format!("{slices} × {}{}", self.profile, of_model("of")),
-            None if self.profile.is_empty() => format!("{accelerators}{}", of_model("×")),
-            None => format!("{accelerators}{} in {}", of_model("×"), self.profile),
-        }
-    }
-
-    /// How many slices it held, where they are of one profile.
-    fn slices(&self) -> Option<i64> {
-        let are_alike = self.profile.matches("gb").count() == 1 && !self.profile.contains(WHOLE);
-        let (part, whole) = share_of_slice(&self.model, &self.profile);
-        let (held, of_one) = (self.thousandths * i64::from(whole), 1000 * i64::from(part));
-        // Thousandths are rounded down.
-        are_alike.then(|| (held + of_one / 2).checked_div(of_one)).flatten()
-    }
-
-    /// Of one accelerator of its model, where that is known.
-    pub fn memory_gb(&self) -> Option<u32> {
-        find_model(&self.model)?.memory_gb
-    }
-
-    pub fn state(&self) -> JobState {
-        JobState::ALL.into_iter().find(|it| it.as_str() == self.state).unwrap_or_default()
-    }
 }
 
 /// The last version of the ledger up to this one that changed usage; 0: none.
@@ -315,44 +240,6 @@ pub async fn has_slices(db: &mut PgConnection, nodes: &[i64], days: &Range<Naive
     )
     .fetch_one(db)
     .await
-}
-
-/// Those of these jobs that some import says held slices of accelerators.
-pub async fn in_slices(db: &mut PgConnection, jobs: &[i64]) -> sqlx::Result<Vec<i64>> {
-    let found = sqlx::query_scalar!(
-        "select distinct job_no from job_descriptions where job_no = any($1) and profile <> ''",
-        jobs,
-    );
-    found.fetch_all(db).await
-}
-
-/// What is known of these jobs: of each what the import says that knows most. A pod began when the first import saw it: each says when
-/// it was seen, and none when it began.
-pub async fn descriptions(
-    db: &mut PgConnection,
-    sequence: i64,
-    jobs: &[i64],
-) -> sqlx::Result<BTreeMap<i64, JobDescription>> {
-    let rows = sqlx::query_as!(
-        JobDescription,
-        r#"select distinct on (d.job_no) d.job_no, s.name as source, d.import_id, d.job_id, d.name, d.user_name, d.account,
-               d.project as wckey, d.queue, d.qos, d.comment, d.namespace, d.state, d.model, d.profile, d.submitted_at,
-               case when d.is_metered then min(d.started_at) over of_job else d.started_at end as started_at, d.ended_at,
-               d.held_seconds,
-               case when d.is_metered then max(d.accelerators) over of_job else d.accelerators end as "thousandths!"
-           from job_descriptions d
-           join usage_imports i using (import_id)
-           join jobs_seen j using (job_no)
-           join usage_sources s on s.source_id = j.source_id
-           where d.job_no = any($1) and i.from_sequence <= $2 and (i.until_sequence is null or i.until_sequence > $2)
-           window of_job as (partition by d.job_no)
-           order by d.job_no, d.is_over desc, d.held_until desc nulls last, d.import_id desc"#,
-        jobs,
-        sequence,
-    )
-    .fetch_all(db)
-    .await?;
-    Ok(rows.into_iter().map(|row| (row.job_no, row)).collect())
 }
 
 /// The times of which a source says everything, by its number.
@@ -558,18 +445,22 @@ pub struct ImportLine {
     pub undone_by: Option<String>,
 }
 
-/// Files of usage that were imported, the newest first; or the import with a number, whatever it is of.
-pub async fn imports(db: &mut PgConnection, only: Option<i64>, most: i64) -> sqlx::Result<Vec<ImportLine>> {
+/// Files of usage that were imported, the newest first; or the imports with these numbers, whatever they are of.
+pub async fn imports(
+    db: &mut PgConnection,
+    only: Option<&[i64]>,
+    most: i64,
+) -> sqlx::Result<Vec<ImportLine>> {
     sqlx::query_as!(
         ImportLine,
         r#"select import_id, format, file_name, status, rows_read, jobs, samples, rejected, skipped,
                accelerator_hours as "accelerator_hours: _", first_at, last_at, message, imported_at, imported_by, undone_at,
                undone_by
            from usage_imports
-           where case when $1::bigint is null then server_id is null else import_id = $1 end and status <> 'loading'
+           where case when $1::bigint[] is null then server_id is null else import_id = any($1) end and status <> 'loading'
            order by import_id desc
            limit $2"#,
-        only,
+        only as Option<&[i64]>,
         most,
     )
     .fetch_all(db)
@@ -621,30 +512,4 @@ pub async fn machines_but(db: &mut PgConnection, these: &[String], most: i64) ->
     )
     .fetch_all(db)
     .await
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_job_held_is_said_in_slices_where_they_are_alike() {
-        for (thousandths, model, profile, expected) in [
-            (8000, "h100", "", "8 × h100"),
-            (500, "", "", "0.5"),
-            (1000, "h100", "3g.40gb", "2 × 3g.40gb of h100"),
-            (284, "NVIDIA H100 80GB HBM3", "1g.10gb", "2 × 1g.10gb of NVIDIA H100 80GB HBM3"),
-            (142, "", "1g.10gb", "1 × 1g.10gb"),
-            (3000, "h100", "whole+3g.40gb", "3 × h100 in whole+3g.40gb"),
-            (642, "h100", "1g.10gb+3g.40gb", "0.642 × h100 in 1g.10gb+3g.40gb"),
-        ] {
-            let job = JobDescription {
-                thousandths,
-                model: model.to_owned(),
-                profile: profile.to_owned(),
-                ..JobDescription::default()
-            };
-            assert_eq!(job.gpus(), expected);
-        }
-    }
 }

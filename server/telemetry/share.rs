@@ -63,9 +63,9 @@ fn paid_by_hour(described: &[Decimal], quantity: Decimal, weight: i64, hours: us
 }
 
 /// Accelerator-milliseconds of each hour of the period, up to the last that has any.
-pub struct ByHour(Vec<i64>);
+pub struct HourSums(Vec<i64>);
 
-impl ByHour {
+impl HourSums {
     /// What is paid for.
     pub fn paid<'p>(paid: impl IntoIterator<Item = &'p Paid>) -> Self {
         let hours = paid.into_iter().flat_map(|it| it.hours.clone().zip(it.by_hour.iter().copied()));
@@ -157,8 +157,8 @@ pub struct Shared {
 
 /// A machine in a period: what was paid for of it in each hour, and who held it.
 pub struct Machine<'h, F> {
-    paid: ByHour,
-    held: ByHour,
+    paid: HourSums,
+    held: HourSums,
     jobs: &'h [Held],
     is_known: F,
 }
@@ -177,8 +177,8 @@ pub struct Row<'m, F> {
 impl<'h, F: Fn(usize) -> bool> Machine<'h, F> {
     /// `is_known`: of which hours it is known that no other job held it.
     pub fn new<'p>(paid: impl IntoIterator<Item = &'p Paid>, jobs: &'h [Held], is_known: F) -> Self {
-        let held = ByHour::sum(jobs.iter().flat_map(Held::iter));
-        Self { paid: ByHour::paid(paid), held, jobs, is_known }
+        let held = HourSums::sum(jobs.iter().flat_map(Held::iter));
+        Self { paid: HourSums::paid(paid), held, jobs, is_known }
     }
 
     pub fn row<'m>(&'m self, paid: &'m Paid) -> Row<'m, F> {

@@ -334,22 +334,27 @@ mod tests {
         metered
     }
 
+    /// An import that is under way.
+    async fn begin(db: &mut PgConnection, format: Format) -> i64 {
+        sqlx::query_scalar(
+            "insert into usage_imports (batch_id, format, file_name, sha256, status, imported_at, imported_by)
+             values (gen_random_uuid(), $1, '', '', 'loading', $2, '')
+             returning import_id",
+        )
+        .bind(format.as_str())
+        .bind(DateTime::UNIX_EPOCH)
+        .fetch_one(db)
+        .await
+        .unwrap()
+    }
+
     #[sqlx::test(migrator = "crate::MIGRATOR")]
     async fn rows_of_an_hour_that_come_in_parts_add_up_and_metrics_do_not(pool: PgPool) {
         let mut db = pool.acquire().await.unwrap();
         let now = DateTime::UNIX_EPOCH;
         let by = Actor::command_line(None);
         for (format, expected) in [(Format::PlainCsv, 90 * 60_000), (Format::Prometheus, 60 * 60_000)] {
-            let import_id = sqlx::query_scalar(
-                "insert into usage_imports (batch_id, format, file_name, sha256, status, imported_at, imported_by)
-                 values (gen_random_uuid(), $1, '', '', 'loading', $2, '')
-                 returning import_id",
-            )
-            .bind(format.as_str())
-            .bind(now)
-            .fetch_one(&mut *db)
-            .await
-            .unwrap();
+            let import_id = begin(&mut db, format).await;
             let mut names = Names::new(format.kind(), None, Tz::UTC);
             // The second of another user: it is the same job.
             let mut other = held(45, 50);
@@ -371,15 +376,7 @@ mod tests {
     async fn a_pod_has_the_accelerators_and_slices_of_all_its_nodes_and_replicas_once(pool: PgPool) {
         let mut db = pool.acquire().await.unwrap();
         let now = DateTime::UNIX_EPOCH;
-        let import_id = sqlx::query_scalar(
-            "insert into usage_imports (batch_id, format, file_name, sha256, status, imported_at, imported_by)
-             values (gen_random_uuid(), 'csv', '', '', 'loading', $1, '')
-             returning import_id",
-        )
-        .bind(now)
-        .fetch_one(&mut *db)
-        .await
-        .unwrap();
+        let import_id = begin(&mut db, Format::Prometheus).await;
         let device = |holder: &str, node: &str, slice: &str, profile: &str| {
             let holder = Holder { name: holder.to_owned(), ..Holder::default() };
             let text = str::to_owned;

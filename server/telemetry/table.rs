@@ -5,10 +5,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Read};
 
 use super::reading::Item;
-use crate::billing::Refusal;
-
-/// Bytes of a row; what has more is a quote that nobody closed.
-const LONGEST_ROW: usize = 16 << 20;
+use crate::billing::{MAX_RECORD, Refusal};
 
 /// Hands out a text, and stops where a row does not end.
 struct LimitedRows<'a, R> {
@@ -20,8 +17,8 @@ impl<R: Read> Read for LimitedRows<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.input.read(buffer)?;
         self.since_row.set(self.since_row.get() + read);
-        if self.since_row.get() > LONGEST_ROW {
-            let message = format!("a row of more than {LONGEST_ROW} bytes: a quote may be open");
+        if self.since_row.get() > MAX_RECORD {
+            let message = format!("a row of more than {MAX_RECORD} bytes: a quote may be open");
             return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
         Ok(read)

@@ -187,7 +187,7 @@ async fn days_grow_by_hours_and_are_read_again_without_counting_twice(db: PgPool
     let sequence = gpuledger::ledger::sequence(&mut db).await.unwrap();
     let jobs: Vec<i64> =
         sqlx::query_scalar("select job_no from jobs_seen").fetch_all(&ledger.db).await.unwrap();
-    let pods = gpuledger::telemetry::read::descriptions(&mut db, sequence, &jobs).await.unwrap();
+    let pods = gpuledger::telemetry::descriptions::of_jobs(&mut db, sequence, &jobs).await.unwrap();
     let pod = pods.values().next().unwrap();
     assert_eq!((pod.started_at, pod.thousandths), (Some(at(FIRST)), 2000), "it began on the first of them");
     let before: f64 = days.iter().map(|it| it.accelerator_hours.to_string().parse::<f64>().unwrap()).sum();

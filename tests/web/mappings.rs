@@ -400,6 +400,18 @@ async fn usage_with_columns_of_other_names_is_mapped_imported_and_recognized_aga
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn a_long_file_is_previewed_by_whole_rows(db: PgPool) {
+    let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
+    let row = |n: u32| format!("node-{n},2026-10-05T10:00:00Z,2026-10-05T11:00:00Z,train\n");
+    let file: String =
+        std::iter::once("machine,start,end,what\n".to_owned()).chain((0..3_000).map(row)).collect();
+    let page = format!("{}/usage", send(&mut finance, &file).await);
+    let preview = finance.get(&page).await.body;
+    assert_eq!(html::texts(&preview, "#preview tbody tr").len(), 5, "{preview}");
+    assert!(!preview.contains("would be rejected"), "{preview}");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn a_csv_of_usage_names_accounts_and_says_which_columns_were_not_used(db: PgPool) {
     let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
     finance.import("bill.csv", super::usage::bill()).await;

@@ -29,7 +29,7 @@ pub(super) use self::record::{MAX_FIELD, Record};
 pub use self::workbook::Workbook;
 
 /// A row longer than this ends the reading: most likely a quote that was never closed.
-pub(super) const MAX_RECORD: usize = 16 << 20;
+pub const MAX_RECORD: usize = 16 << 20;
 /// Bytes at the start of a file that tell its columns: no more are looked at than a row of JSON may have, and what is read with
 /// its last byte.
 pub const START: u64 = (MAX_RECORD + (1 << 20)) as u64;

@@ -121,13 +121,14 @@ impl Answers {
             None => None,
         };
         // Of a cluster that has no whole month yet, or was cut into slices since, the month that runs.
-        let mut slices = None;
         let whole = hours.as_ref().map(|chain| chain.period.last());
-        for month in whole.into_iter().chain([BillingMonth::of(today)]) {
-            if let (None, Some(currency)) = (&slices, &currency) {
-                slices = Box::pin(self.slices_of_cluster(&mut *db, cluster, month, currency)).await?;
+        let slices = match &currency {
+            Some(currency) => {
+                let months = whole.into_iter().chain([BillingMonth::of(today)]);
+                Box::pin(self.slices_of_cluster(&mut *db, cluster, months, currency)).await?
             }
-        }
+            None => None,
+        };
         Ok(Some(ClusterReport {
             hours,
             measured,

@@ -43,12 +43,12 @@ pub struct HeldProfile {
 }
 
 impl Answers {
-    /// `None` where no accelerator of the cluster is known to be cut into slices.
+    /// Of the first of these months in which accelerators of the cluster are known to be cut into slices; `None` where they are in none.
     pub(super) async fn slices_of_cluster(
         &self,
         db: &mut PgConnection,
         cluster: &str,
-        month: BillingMonth,
+        months: impl Iterator<Item = BillingMonth>,
         currency: &Currency,
     ) -> Result<Option<SlicesOfCluster>, Error> {
         let machines = machines(&mut *db, cluster).await?;
@@ -58,26 +58,38 @@ impl Answers {
         let nodes = nodes.iter().filter(|node| node.resource.as_ref().is_some_and(is_of_cluster));
         let nodes: BTreeSet<i64> = nodes.map(|node| node.node_id).collect();
         let numbers: Vec<i64> = nodes.iter().copied().collect();
-        if !read::has_slices(&mut *db, &numbers, &month.days()).await? {
-            return Ok(None);
+        for month in months {
+            if read::has_slices(&mut *db, &numbers, &month.days()).await? {
+                return Ok(Some(self.slices_in_month(db, cluster, month, currency, &nodes).await?));
+            }
         }
+        Ok(None)
+    }
+
+    async fn slices_in_month(
+        &self,
+        db: &mut PgConnection,
+        cluster: &str,
+        month: BillingMonth,
+        currency: &Currency,
+        nodes: &BTreeSet<i64>,
+    ) -> Result<SlicesOfCluster, Error> {
         let question = Question {
             convert_into: Some(currency.clone()),
             ..Question::of(month.into(), Viewer::Everything)
         };
-        let (data_status, jobs) = self.jobs_in_slices(&mut *db, &question, &nodes).await?;
+        let (data_status, jobs) = self.jobs_in_slices(&mut *db, &question, nodes).await?;
         let of_cluster = question
             .only(Grouping::Provider, vec![PROVIDER.to_owned()])
             .only(Grouping::Account, vec![cluster.to_owned()]);
         let (hours, cost) = self.lines_by_use(db, &of_cluster).await?;
-        let profiles = held_by_profile(&jobs, &nodes);
-        Ok((!profiles.is_empty() || !hours.stranded.is_zero()).then_some(SlicesOfCluster {
+        Ok(SlicesOfCluster {
             month,
             currency: data_status.currency,
-            profiles,
+            profiles: held_by_profile(&jobs, nodes),
             stranded_hours: hours.stranded,
             stranded_cost: cost.stranded,
-        }))
+        })
     }
 }
 

@@ -12,8 +12,9 @@ use crate::money::{Currency, Decimal};
 use crate::period::{BillingMonth, Period};
 use crate::report::job_costs::JobCost;
 use crate::report::{Answers, Error, Filter, Grouping, Question, as_of};
+use crate::telemetry::descriptions::{self, JobDescription};
 use crate::telemetry::meters_of_job::{JobMeters, meters_of};
-use crate::telemetry::read::{self, HeldDay, JobDescription};
+use crate::telemetry::read::{self, HeldDay};
 use crate::telemetry::{GpuUse, hours_of, share};
 
 /// A job on a node on a day.
@@ -76,7 +77,7 @@ impl Answers {
         job_no: i64,
     ) -> Result<Option<GpuJobReport>, Error> {
         let sequence = as_of::as_of(&mut *db, question.sequence).await?;
-        let Some(job) = read::descriptions(&mut *db, sequence, &[job_no]).await?.remove(&job_no) else {
+        let Some(job) = descriptions::of_jobs(&mut *db, sequence, &[job_no]).await?.remove(&job_no) else {
             return Ok(None);
         };
         let own = read::days_of(&mut *db, sequence, job_no).await?;
@@ -86,7 +87,7 @@ impl Answers {
         }
         let question = &question.of_organization();
         let mut report = GpuJobReport {
-            accelerators: Decimal::new(job.thousandths.into(), 3).normalize(),
+            accelerators: job.accelerators(),
             job,
             currency: None,
             sequence,

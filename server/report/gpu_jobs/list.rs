@@ -10,7 +10,8 @@ use crate::accounts::Viewer;
 use crate::money::Decimal;
 use crate::report::job_costs::JobCost;
 use crate::report::{Answers, Error, Question};
-use crate::telemetry::read::{self, Node};
+use crate::telemetry::descriptions;
+use crate::telemetry::read::Node;
 
 /// Jobs that are described together.
 const BATCH: usize = 10_000;
@@ -84,9 +85,9 @@ impl Answers {
         let described = if is_all { order.len().min(most) } else { order.len() };
         for batch in order[..described].chunks(BATCH) {
             let numbers: Vec<i64> = batch.iter().map(|held| held.job_no()).collect();
-            let mut descriptions = read::descriptions(&mut *db, known.sequence, &numbers).await?;
+            let mut described = descriptions::of_jobs(&mut *db, known.sequence, &numbers).await?;
             for held in batch {
-                let Some(description) = descriptions.remove(&held.job_no()) else { continue };
+                let Some(description) = described.remove(&held.job_no()) else { continue };
                 let mut job = GpuJob::new(description, *held, &known.nodes);
                 let is_theirs = owners.as_ref().is_some_and(|owners| job.charge_to(owners));
                 if is_of_some && !is_theirs {

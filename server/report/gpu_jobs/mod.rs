@@ -15,11 +15,12 @@ use serde::Serialize;
 use sqlx::PgConnection;
 
 use self::month::{Held, HeldByJob, HeldOnNode};
-use super::{Answers, DataStatus, Error, Filter, Grouping, Question, Spend};
+use super::{Answers, DataStatus, Error, Filter, Grouping, Question};
 use crate::accounts::Viewer;
 use crate::money::Decimal;
 use crate::period::Period;
-use crate::telemetry::read::{self, JobDescription, Node};
+use crate::telemetry::descriptions::{self, JobDescription};
+use crate::telemetry::read::{self, Node};
 use crate::telemetry::{JobState, hours_of};
 
 pub use dimension::JobDimension;
@@ -188,29 +189,21 @@ impl Answers {
         question: &Question,
         asked: JobsAsked<'_>,
     ) -> Result<GpuJobs, Error> {
-        let visible = self.visible_spend(&mut *db, question).await?;
-        // All in the currency of what the viewer sees.
-        let question = &question.beside(&visible);
-        let (mut it, known) = Box::pin(self.gpu_use(&mut *db, &question.of_organization())).await?;
-        Box::pin(self.list_jobs(&mut *db, question, asked, &known, &mut it)).await?;
-        it.data_status = it.data_status.of_visible(&visible);
-        if question.viewer != Viewer::Everything {
-            // What others held, and what no team is known to have held, is not theirs to see.
-            it.unmatched.clear();
-            (it.hours, it.cost) = self.lines_by_use(&mut *db, &of_accelerators(question)).await?;
+        if question.viewer == Viewer::Everything {
+            let (mut it, known) = Box::pin(self.gpu_use(&mut *db, &question.of_organization())).await?;
+            Box::pin(self.list_jobs(db, question, asked, &known, &mut it)).await?;
+            return Ok(it);
         }
+        // All in the currency of what the viewer sees.
+        let theirs = self.spend(&mut *db, &of_accelerators(question)).await?;
+        let question = question.beside(&theirs);
+        let (mut it, known) = Box::pin(self.gpu_use(&mut *db, &question.of_organization())).await?;
+        Box::pin(self.list_jobs(&mut *db, &question, asked, &known, &mut it)).await?;
+        // What others held, and what no team is known to have held, is not theirs to see.
+        it.unmatched.clear();
+        it.data_status = it.data_status.of_visible(&theirs);
+        (it.hours, it.cost) = self.lines_by_use(db, &of_accelerators(&question)).await?;
         Ok(it)
-    }
-
-    /// The charges of accelerators that the viewer sees.
-    pub(super) async fn visible_spend(
-        &self,
-        db: &mut PgConnection,
-        question: &Question,
-    ) -> Result<Spend, Error> {
-        let of_all = question.of_organization();
-        let visible = if question.viewer == Viewer::Everything { &of_all } else { question };
-        self.spend(db, &of_accelerators(visible)).await
     }
 
     /// Jobs that held slices of accelerators of some nodes, of the whole organization.
@@ -223,10 +216,10 @@ impl Answers {
         let (it, known) = Box::pin(self.gpu_use(&mut *db, &question.of_organization())).await?;
         let held = || known.held.jobs().filter(|job| job.0.iter().any(|part| nodes.contains(&part.node_id)));
         let numbers: Vec<i64> = held().map(HeldByJob::job_no).collect();
-        let in_slices = read::in_slices(&mut *db, &numbers).await?;
-        let mut descriptions = read::descriptions(db, known.sequence, &in_slices).await?;
+        let in_slices = descriptions::in_slices(&mut *db, &numbers).await?;
+        let mut described = descriptions::of_jobs(db, known.sequence, &in_slices).await?;
         let describe =
-            |held: HeldByJob<'_>| Some(GpuJob::new(descriptions.remove(&held.job_no())?, held, &known.nodes));
+            |held: HeldByJob<'_>| Some(GpuJob::new(described.remove(&held.job_no())?, held, &known.nodes));
         Ok((it.data_status, held().filter_map(describe).collect()))
     }
 
@@ -327,7 +320,7 @@ impl GpuJob {
         nodes.sort_unstable();
         nodes.dedup();
         Self {
-            accelerators: Decimal::new(job.thousandths.into(), 3).normalize(),
+            accelerators: job.accelerators(),
             job,
             accelerator_hours: hours_of(sums.held),
             utilization: ratio(sums.busy, sums.measured),

@@ -14,7 +14,8 @@ use super::tags::{why, with_usage};
 use crate::billing::{BilledDay, ComputedBill, ComputedCharge, ComputedFile};
 use crate::ledger::{self, BillDays};
 use crate::telemetry::by_machine::{MachineUsage, by_machine};
-use crate::telemetry::read::{self, JobDescription, Node};
+use crate::telemetry::descriptions::{self, JobDescription};
+use crate::telemetry::read::{self, Node};
 
 /// Machines that are divided at a time: what is known of their usage is in memory.
 const MACHINES: usize = 50;
@@ -46,7 +47,7 @@ pub async fn compute(db: &mut PgConnection, due: &Due, path: &Path) -> sqlx::Res
         let usage = by_machine(&days, of_these(), &coverage, bill.month.first_day(), false);
         let jobs: BTreeSet<i64> = days.iter().map(|it| it.job_no).collect();
         let jobs: Vec<i64> = jobs.into_iter().collect();
-        let jobs = read::descriptions(&mut *db, sequence, &jobs).await?;
+        let jobs = descriptions::of_jobs(&mut *db, sequence, &jobs).await?;
         for (machine, rows) in &rows {
             let (Some(usage), Some(nodes)) = (usage.get(machine), nodes.get(machine.as_str())) else {
                 continue;

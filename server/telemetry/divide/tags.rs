@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use crate::billing::usage_tags as tag;
+use crate::telemetry::descriptions::JobDescription;
 use crate::telemetry::gpu_use::GpuUse;
-use crate::telemetry::read::JobDescription;
 
 /// The tags of a machine's charge, a JSON object, and those of a part of it.
 pub(super) fn with_usage(tags: &str, node: &str, gpu_use: GpuUse, job: Option<&JobDescription>) -> String {

@@ -12,7 +12,6 @@ use crate::audit::{self, Actor, Object, Verb};
 use crate::jobs::{self, Cancelled};
 use crate::period::BillingMonth;
 use crate::report::{self, Batch, ImportLine, Outcome};
-use crate::telemetry::read;
 use crate::web::error::{Error, Result};
 use crate::web::extract::{Db, Htmx, Now, Reading, Writing};
 use crate::web::layout::Layout;
@@ -42,12 +41,8 @@ pub async fn show(path: paths::Batch, format: Format, Htmx(is_fragment): Htmx, r
     }
     let deliveries: Vec<i64> = batch.deliveries.iter().filter_map(|outcome| outcome.delivery).collect();
     let lines = report::lines_of(&mut db, &deliveries).await?;
-    let mut usage = Vec::new();
-    for of_file in batch.deliveries.iter().filter_map(|outcome| outcome.usage.as_ref()) {
-        if let Some(line) = read::imports(&mut db, Some(of_file.import), 1).await?.pop() {
-            usage.push(UsageResult::of(&mut db, line).await?);
-        }
-    }
+    let of_usage = batch.deliveries.iter().filter_map(|outcome| Some(outcome.usage.as_ref()?.import));
+    let usage = UsageResult::find(&mut db, &of_usage.collect::<Vec<_>>()).await?;
     let page = Page { layout, path, batch, lines, usage, now };
     if is_fragment { respond::html(page.as_live()) } else { respond::html(page) }
 }
@@ -109,7 +104,7 @@ impl Page {
 
     /// The month that a file of usage ends in.
     fn month(&self, outcome: &Outcome) -> Option<BillingMonth> {
-        self.usage(outcome)?.month()
+        Some(self.usage(outcome)?.period?.last())
     }
 
     fn title(&self) -> String {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 
 use askama::Template;
 use chrono::{DateTime, Utc};
@@ -11,7 +11,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::new::waiting;
-use crate::compute;
+use crate::billing;
 use crate::jobs::Sample;
 use crate::money::Decimal;
 use crate::telemetry::columns::{ColumnNames, UsageColumn};
@@ -36,6 +36,8 @@ struct Page {
     file: String,
     names: Vec<String>,
     rows: Vec<Vec<String>>,
+    /// The whole lines at the start of the file.
+    start: Vec<u8>,
     /// What each column is, by its place.
     uses: BTreeMap<usize, UsageColumn>,
     name: String,
@@ -70,10 +72,7 @@ struct Question<'a> {
 
 impl Page {
     fn of(layout: Layout, path: paths::NewUsageMapping, sample: &Sample) -> Result<Self> {
-        let mut start = Vec::new();
-        if let Ok(crate::billing::Content::Text(text)) = crate::billing::unpack(File::open(&sample.path)?) {
-            text.take(START).read_to_end(&mut start)?;
-        }
+        let start = start_of(sample)?;
         let mut lines =
             csv::ReaderBuilder::new().flexible(true).has_headers(false).from_reader(start.as_slice());
         let mut rows =
@@ -95,6 +94,7 @@ impl Page {
             file: sample.name.clone(),
             names,
             rows,
+            start,
             uses,
             name: String::new(),
             problem: None,
@@ -105,10 +105,10 @@ impl Page {
     }
 
     /// Reads its first rows by these columns, where they say enough.
-    async fn preview(&mut self, db: &mut PgConnection, sample: &Sample) -> Result<()> {
+    async fn preview(&mut self, db: &mut PgConnection) -> Result<()> {
         if self.columns().lack().is_none() {
             let zone = telemetry::unnamed_zone(db, telemetry::Format::PlainCsv).await?;
-            let (read, problem) = first_rows(sample, self.columns(), zone).await?;
+            let (read, problem) = first_rows(&self.start, self.columns(), zone);
             if read.is_empty() {
                 self.problem = self.problem.take().or(problem);
             } else {
@@ -178,7 +178,7 @@ pub async fn show(path: paths::NewUsageMapping, reading: Reading) -> Result {
     let Reading { layout, app, mut db, .. } = reading;
     let sample = waiting(&app, path.sample)?;
     let mut page = Page::of(layout, path, &sample)?;
-    page.preview(&mut db, &sample).await?;
+    page.preview(&mut db).await?;
     respond::html(page)
 }
 
@@ -192,7 +192,7 @@ pub async fn save(path: paths::NewUsageMapping, sending: Sending, Form(pairs): F
     page.fill(&pairs);
     let is_asked = pairs.iter().any(|(name, value)| name == "do" && value == "preview");
     page.problem = if is_asked { page.find_problem_of_columns() } else { page.find_problem() };
-    page.preview(&mut db, &sample).await?;
+    page.preview(&mut db).await?;
     if page.problem.is_some() {
         return respond::refused(page);
     }
@@ -209,33 +209,37 @@ pub async fn save(path: paths::NewUsageMapping, sending: Sending, Form(pairs): F
     Ok(respond::flash(paths::Batch { batch }, &said))
 }
 
+/// What is looked at of a file: no line that would be cut.
+fn start_of(sample: &Sample) -> io::Result<Vec<u8>> {
+    let mut start = Vec::new();
+    if let Ok(billing::Content::Text(text)) = billing::unpack(File::open(&sample.path)?) {
+        text.take(START).read_to_end(&mut start)?;
+    }
+    if start.len() as u64 == START {
+        start.truncate(start.iter().rposition(|byte| *byte == b'\n').map_or(start.len(), |end| end + 1));
+    }
+    Ok(start)
+}
+
 /// The first rows of a file by these columns; and what is wrong with another, or why there are none.
-async fn first_rows(sample: &Sample, columns: ColumnNames, zone: Tz) -> Result<(Vec<Row>, Option<String>)> {
-    let path = sample.path.clone();
-    let read = move || {
-        let Ok(crate::billing::Content::Text(text)) = crate::billing::unpack(File::open(&path)?) else {
-            return Ok((Vec::new(), Some("The file holds no text.".to_owned())));
-        };
-        let (mut rows, mut first) = (Vec::new(), None);
-        let mut each = |item: Item| match item {
-            Item::Metered(it) if rows.len() < SHOWN => rows.push(Row::of(&it)),
-            Item::Rejected(it) => {
-                first.get_or_insert(format!(
-                    "Row {}, {}: found “{}”, expected {}.",
-                    it.row, it.column, it.found, it.expected
-                ));
-            }
-            _ => {}
-        };
-        let problem = match plain_csv::read(text.take(START), zone, &[columns], &mut each) {
-            Err(refusal) => Some(format!("The file has {}.", refusal.found)),
-            Ok(()) if rows.is_empty() => Some(first.unwrap_or_else(|| "The file has no rows.".to_owned())),
-            Ok(()) => first,
-        };
-        Ok((rows, problem))
+fn first_rows(start: &[u8], columns: ColumnNames, zone: Tz) -> (Vec<Row>, Option<String>) {
+    let (mut rows, mut first) = (Vec::new(), None);
+    let mut each = |item: Item| match item {
+        Item::Metered(it) if rows.len() < SHOWN => rows.push(Row::of(&it)),
+        Item::Rejected(it) => {
+            first.get_or_insert(format!(
+                "Row {}, {}: found “{}”, expected {}.",
+                it.row, it.column, it.found, it.expected
+            ));
+        }
+        _ => {}
     };
-    let found: std::io::Result<_> = compute::compute(read).await?;
-    Ok(found?)
+    let problem = match plain_csv::read(start, zone, &[columns], &mut each) {
+        Err(refusal) => Some(format!("The file has {}.", refusal.found)),
+        Ok(()) if rows.is_empty() => Some(first.unwrap_or_else(|| "The file has no rows.".to_owned())),
+        Ok(()) => first,
+    };
+    (rows, problem)
 }
 
 impl Row {

@@ -1,5 +1,7 @@
 //! `/usage/imports/7`: what a file of usage was, which of its rows were rejected, and taking it back.
 
+use std::collections::BTreeSet;
+
 use askama::Template;
 use chrono::TimeDelta;
 use serde_json::json;
@@ -33,34 +35,40 @@ struct Page {
     final_months: Vec<BillingMonth>,
 }
 
-/// An import of usage, and which months it changes although their bills are final.
+/// An import of usage, where it is active the months that it is of, and which of them it changes although their bills are final.
 pub(in crate::web) struct UsageResult {
     pub line: ImportLine,
+    pub period: Option<Period>,
     pub final_months: Vec<BillingMonth>,
 }
 
 impl UsageResult {
-    pub async fn of(db: &mut PgConnection, line: ImportLine) -> sqlx::Result<Self> {
-        let times = line.first_at.zip(last_month(&line)).filter(|_| line.status == "active");
-        let period = times.and_then(|(first, last)| Period::new(BillingMonth::of(first.date_naive()), last));
-        let months = period.into_iter().flat_map(|period| period.months());
-        Ok(Self { final_months: report::final_months(db, months).await?, line })
-    }
-
-    /// The month in which it ends.
-    pub fn month(&self) -> Option<BillingMonth> {
-        last_month(&self.line)
+    /// Those with these numbers that there are.
+    pub async fn find(db: &mut PgConnection, imports: &[i64]) -> sqlx::Result<Vec<Self>> {
+        let lines = read::imports(&mut *db, Some(imports), i64::MAX).await?;
+        let periods: Vec<Option<Period>> = lines.iter().map(period_of).collect();
+        let months: BTreeSet<BillingMonth> = periods.iter().flatten().flat_map(Period::months).collect();
+        let all_final = report::final_months(db, months.into_iter()).await?;
+        let results = lines.into_iter().zip(periods).map(|(line, period)| {
+            let is_own =
+                |month: &&BillingMonth| period.is_some_and(|it| it.months().any(|own| own == **month));
+            Self { line, period, final_months: all_final.iter().filter(is_own).copied().collect() }
+        });
+        Ok(results.collect())
     }
 }
 
-fn last_month(line: &ImportLine) -> Option<BillingMonth> {
+fn period_of(line: &ImportLine) -> Option<Period> {
+    let (first, last) = line.first_at.zip(line.last_at).filter(|_| line.status == "active")?;
     // What ends at midnight ends on the day before.
-    Some(BillingMonth::of((line.last_at? - TimeDelta::milliseconds(1)).date_naive()))
+    let last = last - TimeDelta::milliseconds(1);
+    Period::new(BillingMonth::of(first.date_naive()), BillingMonth::of(last.date_naive()))
 }
 
 pub async fn show(path: paths::UsageImport, format: Format, reading: Reading) -> Result {
     let Reading { layout, mut db, .. } = reading;
-    let line = read::imports(&mut db, Some(path.import), 1).await?.pop().ok_or(Error::NotFound)?;
+    let found = UsageResult::find(&mut db, &[path.import]).await?.pop().ok_or(Error::NotFound)?;
+    let UsageResult { line, final_months, .. } = found;
     match format {
         Format::Csv => {
             let rows = read::rejections(&mut db, path.import, MOST).await?;
@@ -73,7 +81,6 @@ pub async fn show(path: paths::UsageImport, format: Format, reading: Reading) ->
         Format::Html => {
             let rejections = read::rejections(&mut db, path.import, SHOWN).await?;
             let skips = read::skips(&mut db, path.import).await?;
-            let UsageResult { line, final_months } = UsageResult::of(&mut db, line).await?;
             respond::html(Page { layout, path, line, rejections, skips, final_months })
         }
     }
