@@ -10,7 +10,7 @@ use super::Sizes;
 use super::browser::Browser;
 use super::fleet::{self, Cluster, GPUS};
 use super::pages::{sign_in, timed, wait_until_prepared};
-use super::process::{Server, folder, import_all};
+use super::process::{Server, expect_success, folder, gpuledger, import_all};
 use super::table::{Figure, Measured};
 
 const YEAR: i32 = 2025;
@@ -72,6 +72,10 @@ pub fn measure(sizes: &Sizes) -> Vec<Figure> {
     let job = list.split("href=\"/jobs/job/").nth(1).and_then(|rest| rest.split('"').next()).expect("a job");
     let job = timed(&mut browser, format!("/jobs/job/{job}"));
 
+    let began = Instant::now();
+    expect_success(&mut gpuledger(&server.data_dir, &["check"]));
+    let checked = began.elapsed().as_secs_f64();
+
     let of = format!("{samples:.0}M samples, {pods} pods, {jobs} jobs");
     let figure = |name: &str, value: f64, how: String, at_most| Figure {
         name: format!("{name}: {of}"),
@@ -97,6 +101,7 @@ pub fn measure(sizes: &Sizes) -> Vec<Figure> {
         slowest("first view of the year's jobs", &cold, |path| !is_of_month(path), &figure),
         slowest("warm page of the year's jobs", &warm, |path| !is_of_month(path), &figure),
         figure("a job's page", job.1 / 1000.0, job.0, None),
+        figure("all equations of the year", checked, "gpuledger check".to_owned(), None),
     ]
 }
 

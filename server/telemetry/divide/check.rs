@@ -125,18 +125,15 @@ async fn hours(db: &mut PgConnection) -> sqlx::Result<Vec<Equation>> {
                where s.is_usage
            ),
            by_day as (
-               select s.billing_month, k.resource_id, d.day, d.is_whole_period,
+               select d.billing_month, k.resource_id, d.day, d.is_whole_period,
                    sum(d.metered_quantity) as paid,
                    sum(d.metered_quantity) filter (where k.tags ? $1) as divided
-               from scopes s
-               join months on months.billing_month = s.billing_month
-               join visibility v on v.scope_id = s.scope_id and v.until_sequence is null
-               join daily_costs d
-                   on d.billing_month = s.billing_month and d.scope_id = v.scope_id and d.delivery_id = v.delivery_id
+               from daily_costs d
+               join months using (billing_month)
+               join visibility v
+                   on v.scope_id = d.scope_id and v.delivery_id = d.delivery_id and v.until_sequence is null
                join charge_keys k using (charge_key_id)
-               where k.accelerator is not null and k.resource_id in (
-                   select m.resource_id from charge_keys m where m.tags ? $1 and m.resource_id is not null
-               )
+               where k.accelerator is not null and k.resource_id is not null
                group by 1, 2, 3, 4
            )
            select billing_month, count(*) filter (where divided < 0 or divided > paid) as "beyond!"
