@@ -10,7 +10,7 @@ use crate::adjustments::{self, Due, Noted};
 use crate::audit::{self, Actor, Object, Verb};
 use crate::billing::ComputedBill;
 use crate::clock::Clock;
-use crate::ledger::Originals;
+use crate::ledger::{self, Originals};
 
 /// Under which nobody else computes adjustments: no job has this number.
 const LOCK: i64 = -1;
@@ -33,6 +33,7 @@ pub(super) async fn next(
     }
     // What was due before the lock may be done by now.
     let next = adjustments::due(&mut *db, now).await?.into_iter().next();
+    ledger::hold_originals(&mut *db).await?;
     if let Some(due) = &next
         && let Err(error) = adjust(pool, &mut *db, originals, due, now).await
     {
@@ -41,6 +42,7 @@ pub(super) async fn next(
         let mut db = pool.acquire().await?;
         adjustments::note_problem(&mut db, due, "the database or the disk failed", now).await?;
     }
+    ledger::release_originals(&mut *db).await?;
     lock::unlock(db, LOCK).await?;
     Ok(next.is_some())
 }

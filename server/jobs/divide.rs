@@ -38,6 +38,7 @@ pub(super) async fn next(
     }
     // What was due before the lock may be done by now.
     let next = divide::due(&mut *db, now).await?.into_iter().next();
+    ledger::hold_originals(&mut *db).await?;
     if let Some(due) = &next
         && let Err(error) = divide(pool, &mut *db, originals, due, now).await
     {
@@ -46,6 +47,7 @@ pub(super) async fn next(
         let mut db = pool.acquire().await?;
         divide::note_problem(&mut db, due, "the database or the disk failed", now).await?;
     }
+    ledger::release_originals(&mut *db).await?;
     lock::unlock(db, LOCK).await?;
     Ok(next.is_some())
 }

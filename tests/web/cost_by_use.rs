@@ -1,8 +1,13 @@
 //! Allocation by use: what a machine is charged belongs to those who held it, whatever the machine's tags say.
 
+use std::time::Duration;
+
 use axum::http::StatusCode;
 use gpuledger::accounts::{Role, Viewer};
 use gpuledger::allocation;
+use gpuledger::clock::Clock;
+use gpuledger::jobs;
+use gpuledger::ledger::{self, WhenUnsure};
 use gpuledger::report::{Answers, JobDimension, JobsAsked, Question};
 use gpuledger::telemetry::divide;
 use serde_json::Value;
@@ -11,7 +16,7 @@ use sqlx::PgPool;
 use super::usage::{SACCT, bill};
 use crate::support::configuration::{rule, team, to_team, write};
 use crate::support::json::{amount, decimal};
-use crate::support::{Focus, TestApp, TestLedger, html};
+use crate::support::{Focus, TestApp, TestLedger, html, now};
 
 async fn with_rules(ledger: &TestLedger) -> TestApp {
     let mut db = ledger.db.acquire().await.unwrap();
@@ -117,6 +122,40 @@ async fn a_machine_belongs_to_those_who_held_it(db: PgPool) {
     // What users have is no credit of the machine's owner.
     let credits = finance.get("/spend/2026-10").await;
     assert!(!credits.body.contains("credits"), "{}", credits.body);
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn nobody_takes_away_what_is_being_divided(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut finance = with_rules(&ledger).await;
+    import(&mut finance, "sacct.txt", SACCT).await;
+    ledger.import(&[ledger.file("bill.csv", bill())], None, WhenUnsure::Wait).await;
+    let files = || ledger.originals.every_file().unwrap();
+    let before = files();
+
+    // Dividing waits for what jobs held.
+    let mut holding = ledger.db.begin().await.unwrap();
+    sqlx::query("lock table usage_days in access exclusive mode").execute(&mut *holding).await.unwrap();
+    let (pool, originals) = (ledger.db.clone(), ledger.originals.clone());
+    let dividing =
+        tokio::spawn(async move { jobs::divide_machines(&pool, &originals, Clock::At(now())).await });
+    let began = tokio::time::Instant::now();
+    while files() == before {
+        assert!(began.elapsed() < Duration::from_secs(20), "it has not begun");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    // As after an import that failed meanwhile.
+    let mut db = ledger.db.acquire().await.unwrap();
+    assert_eq!(ledger::remove_orphans(&mut db, &ledger.originals).await.unwrap(), None);
+
+    holding.rollback().await.unwrap();
+    dividing.await.unwrap().unwrap();
+    assert_eq!(
+        spend(&mut finance, "by=use").await,
+        pairs([("Held, not measured", "60.6"), ("-", "40"), ("Held by nobody", "20.2")])
+    );
+    // What nobody needs goes again.
+    assert!(ledger::remove_orphans(&mut db, &ledger.originals).await.unwrap().is_some());
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]

@@ -3,7 +3,6 @@
 
 use std::error::Error as _;
 use std::ops::Range;
-use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -136,7 +135,7 @@ impl Endpoint {
         &self,
         metric: &str,
         hours: &Range<DateTime<Utc>>,
-        into: &Path,
+        into: std::fs::File,
     ) -> Result<(), Failure> {
         let (start, end) = (hours.start.timestamp().to_string(), hours.end.timestamp().to_string());
         let asked = [
@@ -147,7 +146,7 @@ impl Endpoint {
         ];
         let mut response = self.get("api/v1/query_range", &asked).await?;
         let failed = |error: std::io::Error| Failure::Other(format!("the answer cannot be kept: {error}"));
-        let mut file = tokio::fs::File::create(into).await.map_err(failed)?;
+        let mut file = tokio::fs::File::from_std(into);
         let mut bytes = 0;
         while let Some(part) = response.chunk().await.map_err(|error| self.failure(error))? {
             bytes += part.len() as u64;
@@ -245,7 +244,7 @@ impl Endpoint {
     }
 }
 
-/// The innermost reason, without the address.
+/// The innermost reason, without the address and the number that the system has for it.
 fn reason(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut reason = error.to_string();
@@ -254,7 +253,7 @@ fn reason(error: reqwest::Error) -> String {
         reason = inner.to_string();
         source = inner.source();
     }
-    shown(&reason)
+    shown(reason.split(" (os error ").next().unwrap_or(&reason))
 }
 
 fn shown(text: &str) -> String {

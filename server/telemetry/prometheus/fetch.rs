@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Seek as _};
 use std::ops::Range;
 use std::path::Path;
 
@@ -94,9 +94,10 @@ async fn ask(endpoint: &Endpoint, hours: &Range<DateTime<Utc>>, scratch: &Path) 
     let failed = |error: std::io::Error| Failure::Other(format!("the answer cannot be kept: {error}"));
     let mut reading = Reading::default();
     for metric in METRICS {
-        let answer = tempfile::NamedTempFile::new_in(scratch).map_err(failed)?;
-        endpoint.series(metric, hours, answer.path()).await?;
-        let file = answer.reopen().map_err(failed)?;
+        // Without a name, so that nothing of it stays and nobody takes it for what is left of an import.
+        let mut file = tempfile::tempfile_in(scratch).map_err(failed)?;
+        endpoint.series(metric, hours, file.try_clone().map_err(failed)?).await?;
+        file.rewind().map_err(failed)?;
         let within = hours.start.timestamp_millis()..hours.end.timestamp_millis();
         let read = tokio::task::spawn_blocking(move || reading.read(file, &within).map(|()| reading));
         reading = read.await.map_err(|_| Failure::Other("its answer could not be read".to_owned()))??;
