@@ -14,7 +14,7 @@ use crate::money::{Currency, Decimal};
 use crate::period::BillingMonth;
 
 /// Tags that are looked at.
-const TAGS: i64 = 500;
+const TAGS: usize = 500;
 /// What a spelling may look like, at most so many.
 const SIMILAR: usize = 3;
 

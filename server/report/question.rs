@@ -367,6 +367,17 @@ impl Grouping {
         matches!(self, Self::Resource | Self::Tag(_))
     }
 
+    /// A month has hundreds of thousands of them.
+    pub fn is_numerous(&self) -> bool {
+        match self {
+            Self::Resource => true,
+            Self::Tag(key) => {
+                [usage_tags::JOB, usage_tags::NAME, usage_tags::COMMENT].contains(&key.as_str())
+            }
+            _ => false,
+        }
+    }
+
     /// Time has an order of its own and no period before to compare a group with.
     pub fn is_time(&self) -> bool {
         matches!(self, Self::Day | Self::Month)

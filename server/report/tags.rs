@@ -7,25 +7,27 @@ use super::cache::Remembered;
 use super::scopes::Seen;
 use super::sql::{Source, push_from};
 use crate::accounts::Viewer;
+use crate::billing::usage_tags::{self, is_usage_tag};
 use crate::period::Period;
 
 /// At most so many.
 #[derive(PartialEq, Eq, Hash)]
-struct TagNames(Seen, i64);
+struct TagNames(Seen, usize);
 
 impl Remembered for TagNames {
     type Answer = Vec<String>;
 }
 
 impl Answers {
-    /// The tags that charges of a period carry as of a sequence, the most used first, at most `limit`.
+    /// The tags that charges of a period carry as of a sequence: those that say who used a machine, then the most used others, at most `limit`
+    /// of these.
     pub async fn tag_names(
         &self,
         db: &mut PgConnection,
         period: Period,
         viewer: &Viewer,
         sequence: i64,
-        limit: i64,
+        limit: usize,
     ) -> sqlx::Result<Vec<String>> {
         let seen = self.seen(db, period, viewer, sequence).await?;
         let names = tag_names_of(db, &seen, limit);
@@ -33,13 +35,17 @@ impl Answers {
     }
 }
 
-async fn tag_names_of(db: &mut PgConnection, seen: &Seen, limit: i64) -> sqlx::Result<Vec<String>> {
+async fn tag_names_of(db: &mut PgConnection, seen: &Seen, limit: usize) -> sqlx::Result<Vec<String>> {
+    // Few charges carry what divides machines by use, and it is what one looks for.
     let mut query = QueryBuilder::<Postgres>::new("select tag as name");
     let source = Source::Months.allocated(&seen.allocation);
     push_from(&mut query, source, &seen.allocation);
     query.push(" cross join lateral jsonb_object_keys(k.tags) tag");
     seen.push_where(&mut query, source);
-    query.push(" group by 1 order by sum(c.charges) desc, 1 limit ");
-    query.push_bind(limit);
-    query.build_query_scalar().fetch_all(db).await
+    query.push(" group by 1 order by starts_with(tag, ").push_bind(usage_tags::PREFIX);
+    query.push(") desc, sum(c.charges) desc, 1");
+    let mut names: Vec<String> = query.build_query_scalar().fetch_all(db).await?;
+    let of_usage = names.partition_point(|name| is_usage_tag(name));
+    names.truncate(of_usage.saturating_add(limit));
+    Ok(names)
 }

@@ -172,7 +172,12 @@ pub fn moment_text(at: DateTime<Utc>) -> String {
 /// `Sep 30, 2026, 14:05:30 UTC`.
 #[askama::filter_fn]
 pub fn moment_exact(at: impl Bare<DateTime<Utc>>, _: &dyn Values) -> Result<String> {
-    Ok(at.bare().format("%b %-d, %Y, %H:%M:%S UTC").to_string())
+    Ok(exact_moment_text(at.bare()))
+}
+
+/// The same for a sentence.
+pub fn exact_moment_text(at: DateTime<Utc>) -> String {
+    at.format("%b %-d, %Y, %H:%M:%S UTC").to_string()
 }
 
 /// The width of a share's bar out of 100.

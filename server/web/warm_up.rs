@@ -117,8 +117,8 @@ async fn ask(
 ) -> Result<(), Error> {
     let asked = Asked { sequence: Some(sequence), ..Asked::default() };
     let by = |by: Grouping| -> Question {
-        // Of machines the first: all of them would take the place of all other answers.
-        let is_of_first = by == Grouping::Resource;
+        // Of machines and jobs the first: all of them would take the place of all other answers.
+        let is_of_first = by.is_numerous();
         let question = Asked { by, ..asked.clone() }.question(month.into(), Viewer::Everything);
         Question { is_of_first, ..question }
     };

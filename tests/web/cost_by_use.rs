@@ -159,6 +159,26 @@ async fn nobody_takes_away_what_is_being_divided(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn users_and_jobs_are_offered_however_many_tags_there_are(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut finance = with_rules(&ledger).await;
+    let with_tags = |bill: Focus, hour: u32| {
+        let hour = bill.hour("acme", "s2", &format!("2026-10-05T{hour}"), "1", "nlp");
+        ('a'..='p').fold(hour, |bill, tag| bill.labelled(&format!("label-{tag}"), "x"))
+    };
+    finance.import("bill.csv", (13..23).fold(bill(), with_tags)).await;
+    import(&mut finance, "sacct.txt", SACCT).await;
+
+    let page = finance.get("/spend/2026-10").await.body;
+    let offered = html::texts(&page, "select[name=by] option");
+    for word in ["Use", "User", "Job", "Queue", "Node"] {
+        assert!(offered.iter().any(|it| it == word), "{word}: {offered:?}");
+    }
+    let of_bills = offered.iter().filter(|it| it.starts_with("Tag ")).count();
+    assert_eq!(of_bills, 12, "{offered:?}");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn what_is_divided_follows_its_bill_and_its_usage(db: PgPool) {
     let ledger = TestLedger::new(db);
     let mut finance = with_rules(&ledger).await;

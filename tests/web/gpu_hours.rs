@@ -213,6 +213,11 @@ async fn an_address_that_asks_for_what_is_not_there_is_told(db: PgPool) {
     for (address, expected) in [
         ("/jobs/hours/2026-10?by=day", "by: day cannot be used here. Use provider,"),
         ("/jobs/hours/2026-10?limit=3", "limit cannot be used in this address."),
+        (
+            "/jobs/2026-10?owner=ann",
+            "owner cannot be used in this address. Use by, sort, user, account, queue,",
+        ),
+        ("/jobs/2026-10?job=7", "job cannot be used in this address."),
     ] {
         let refused = finance.get(address).await;
         assert_eq!(refused.status, StatusCode::BAD_REQUEST);

@@ -2,7 +2,7 @@
 //! as they find any tag.
 
 /// Before the name of each.
-const PREFIX: &str = "usage:";
+pub const PREFIX: &str = "usage:";
 
 /// Whether accelerators were at work, idle, or held by nobody.
 pub const USE: &str = "usage:use";

@@ -14,7 +14,7 @@ use crate::report::Answers;
 /// Lines for conditions: those that there are, and some that are empty.
 const EMPTY_LINES: usize = 3;
 /// Tags that are offered.
-const TAGS: i64 = 30;
+const TAGS: usize = 30;
 
 /// How a value is tested: a word of the form, and how it reads.
 pub const TESTS: [(&str, &str); 8] = [

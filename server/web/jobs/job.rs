@@ -107,7 +107,7 @@ impl Page {
     fn facts(&self) -> Vec<(&'static str, String)> {
         let job = &self.it.job;
         let moment = |at: Option<chrono::DateTime<chrono::Utc>>| {
-            at.map(|at| at.format("%Y-%m-%d %H:%M:%S UTC").to_string()).unwrap_or_default()
+            at.map(filters::exact_moment_text).unwrap_or_default()
         };
         let facts = [
             ("Name", job.name.clone()),

@@ -44,9 +44,8 @@ struct Page {
 
 /// The latest month.
 pub async fn latest(_: paths::AnyJobs, reading: Reading<Pairs>) -> Result {
-    let Reading { person, query: mut pairs, app, mut db, .. } = reading;
-    let query = JobsQuery::take(&mut pairs)?;
-    let asked = Asked::read_only(pairs, TAKES)?;
+    let Reading { person, query: pairs, app, mut db, .. } = reading;
+    let (query, asked) = read(pairs)?;
     let viewer = person.viewer();
     let Some((month, asked)) = default_month::latest(&mut db, &app.answers, asked, &viewer).await? else {
         return Ok(respond::see_other(paths::Overview));
@@ -55,10 +54,9 @@ pub async fn latest(_: paths::AnyJobs, reading: Reading<Pairs>) -> Result {
 }
 
 pub async fn show(path: paths::Jobs, format: Format, reading: Reading<Pairs>) -> Result {
-    let Reading { layout, person, query: mut pairs, app, mut db, .. } = reading;
+    let Reading { layout, person, query: pairs, app, mut db, .. } = reading;
     let period = path.period;
-    let query = JobsQuery::take(&mut pairs)?;
-    let asked = Asked::read_only(pairs, TAKES)?;
+    let (query, asked) = read(pairs)?;
     let question = asked.question(period, person.viewer());
     // A file has all jobs.
     let most = (format == Format::Html).then_some(LISTED);
@@ -85,6 +83,15 @@ pub async fn show(path: paths::Jobs, format: Format, reading: Reading<Pairs>) ->
             respond::html(Page { layout, period, asked, query, it })
         }
     }
+}
+
+fn read(mut pairs: Vec<(String, String)>) -> Result<(JobsQuery, Asked)> {
+    let query = JobsQuery::take(&mut pairs)?;
+    // A message names all that can be asked; what is its own is taken already.
+    let filters = By::ALL.into_iter().filter(|by| *by != By::Job).map(By::as_str);
+    let names = ["by", "sort"].into_iter().chain(filters).chain([TAKES]).collect::<Vec<_>>().join(" ");
+    let asked = Asked::read_only(pairs, &names)?;
+    Ok((query, asked))
 }
 
 /// What a script is answered.

@@ -15,6 +15,7 @@ use super::format::{File, Format};
 use super::layout::{Layout, Pages};
 use super::question::Asked;
 use super::{Access, Error, default_month, filters, paths, respond};
+use crate::billing::usage_tags::{self, is_usage_tag};
 use crate::chart::Stack;
 use crate::compute;
 use crate::money::{Currency, Money};
@@ -30,7 +31,7 @@ const INSIDE: usize = 5;
 /// Kinds of tokens on the page; their own page has them all.
 const SHOWN_TOKENS: usize = 8;
 /// Tags offered as groupings.
-const TAGS: i64 = 12;
+const TAGS: usize = 12;
 /// Months whose days still fit into a chart.
 const MONTHS_OF_DAYS: u32 = 4;
 
@@ -88,7 +89,7 @@ pub(super) struct Found {
     pub spend: Spend,
     step: Step,
     series: Series,
-    /// The tags that one may group by, the most used first.
+    /// The tags that one may group by: those that say who used a machine, then the most used others.
     pub tags: Vec<String>,
     completeness: Vec<Completeness>,
     tokens: Vec<TokenCost>,
@@ -106,7 +107,11 @@ pub(super) async fn find(
     let charted = Question { by, ..question.clone() };
     let series = answers.over_time(&mut *db, &charted, step, &spend, COLORED).await?;
     let (period, viewer) = (question.period, &question.viewer);
-    let tags = answers.tag_names(&mut *db, period, viewer, spend.sequence, TAGS).await?;
+    let mut tags = answers.tag_names(&mut *db, period, viewer, spend.sequence, TAGS).await?;
+    // There are so many jobs that they stand with the charges and not with what these have in common.
+    if tags.iter().any(|tag| is_usage_tag(tag)) && !tags.iter().any(|tag| tag == usage_tags::JOB) {
+        tags.insert(0, usage_tags::JOB.to_owned());
+    }
     let completeness = answers.completeness(&mut *db, period, viewer, spend.sequence).await?;
     let tokens = answers.token_costs(&mut *db, question, &spend).await?;
     Ok(Found { spend, step, series, tags, completeness, tokens })

@@ -1,19 +1,19 @@
 //! The table of a spend page: which columns, in which order, which part of it.
 
 use super::{Page, Pages, paths};
-use crate::report::{FIRST, Group, Grouping, SortBy};
+use crate::report::{FIRST, Group, SortBy};
 use crate::web::question::Asked;
 use crate::web::table::{self, Head};
 
 /// Groups on a page.
 const PAGE: usize = 100;
 
-/// Whether the first groups are all that a page of the table shows. There are hundreds of thousands of resources, and nobody who
-/// looks at the most expensive ones waits for the others.
+/// Whether the first groups are all that a page of the table shows. There are hundreds of thousands of resources and of jobs, and nobody
+/// who looks at the most expensive ones waits for the others.
 pub(super) fn is_of_first(asked: &Asked) -> bool {
     let is_plain =
         asked.then.is_none() && asked.find.is_none() && asked.sort.is_none() && asked.limit.is_none();
-    asked.by == Grouping::Resource && is_plain && asked.page <= (FIRST / PAGE) as u64
+    asked.by.is_numerous() && is_plain && asked.page <= (FIRST / PAGE) as u64
 }
 
 impl Page {
