@@ -33,6 +33,7 @@ pub(super) async fn next(
     }
     // What was due before the lock may be done by now.
     let next = adjustments::due(&mut *db, now).await?.into_iter().next();
+    // What is computed is written beside originals, and whoever removes what imports left is not to take it away.
     ledger::hold_originals(&mut *db).await?;
     if let Some(due) = &next
         && let Err(error) = adjust(pool, &mut *db, originals, due, now).await

@@ -82,6 +82,8 @@ impl Beside<'_> {
             message,
             "what was computed of a bill could not be imported"
         );
+        // The import could not, since this session holds originals.
+        ledger::remove_after_failure(db, originals).await;
         Ok(Imported::Refused { message, has_failed: report.status == Status::Failed })
     }
 

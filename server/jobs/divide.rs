@@ -38,6 +38,7 @@ pub(super) async fn next(
     }
     // What was due before the lock may be done by now.
     let next = divide::due(&mut *db, now).await?.into_iter().next();
+    // What is computed is written beside originals, and whoever removes what imports left is not to take it away.
     ledger::hold_originals(&mut *db).await?;
     if let Some(due) = &next
         && let Err(error) = divide(pool, &mut *db, originals, due, now).await

@@ -88,7 +88,10 @@ pub use mappings::{
     SavedMapping, every_mapping, mappings, read_as, read_as_of, remove_mapping, save_mapping,
 };
 pub use original::{Originals, Sha256, Writer as OriginalWriter};
-pub use orphans::{hold as hold_originals, release as release_originals, remove_orphans, remove_unfinished};
+pub use orphans::{
+    hold as hold_originals, release as release_originals, remove_after_failure, remove_orphans,
+    remove_unfinished,
+};
 pub use overlap::Overlap;
 pub use own_table::{index_keys, remove_discarded, unattached};
 pub use partition::Partition;

@@ -72,8 +72,8 @@ impl Originals {
         Ok(Writer::new(file))
     }
 
-    /// A folder for what is written beside originals. Whoever gives a file there a name [holds originals](super::hold_originals), or whoever
-    /// removes what imports left takes it away.
+    /// A folder for what is written beside originals. Who gives a file there a name [holds originals](super::hold_originals): else the next
+    /// removal of what imports left takes it away.
     pub fn scratch(&self) -> io::Result<&Path> {
         make_private_folder(&self.folder)?;
         Ok(&self.folder)

@@ -25,7 +25,7 @@ pub async fn release(db: &mut PgConnection) -> sqlx::Result<()> {
 }
 
 /// Removes what a load that failed has kept. Where another import runs, or that fails, it stays until the next failed load.
-pub(super) async fn remove_after_failure(db: &mut PgConnection, originals: &Originals) {
+pub async fn remove_after_failure(db: &mut PgConnection, originals: &Originals) {
     if let Err(error) = remove_orphans(db, originals).await {
         tracing::warn!(%error, "originals of what was not loaded could not be removed");
     }

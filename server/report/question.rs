@@ -367,7 +367,7 @@ impl Grouping {
         matches!(self, Self::Resource | Self::Tag(_))
     }
 
-    /// A month has hundreds of thousands of them.
+    /// A month may have hundreds of thousands of such groups.
     pub fn is_numerous(&self) -> bool {
         match self {
             Self::Resource => true,

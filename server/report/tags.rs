@@ -7,7 +7,7 @@ use super::cache::Remembered;
 use super::scopes::Seen;
 use super::sql::{Source, push_from};
 use crate::accounts::Viewer;
-use crate::billing::usage_tags::{self, is_usage_tag};
+use crate::billing::usage_tags;
 use crate::period::Period;
 
 /// At most so many.
@@ -37,15 +37,16 @@ impl Answers {
 
 async fn tag_names_of(db: &mut PgConnection, seen: &Seen, limit: usize) -> sqlx::Result<Vec<String>> {
     // Few charges carry what divides machines by use, and it is what one looks for.
+    let of_usage = usage_tags::ALL.map(|(tag, _)| tag);
     let mut query = QueryBuilder::<Postgres>::new("select tag as name");
     let source = Source::Months.allocated(&seen.allocation);
     push_from(&mut query, source, &seen.allocation);
     query.push(" cross join lateral jsonb_object_keys(k.tags) tag");
     seen.push_where(&mut query, source);
-    query.push(" group by 1 order by starts_with(tag, ").push_bind(usage_tags::PREFIX);
+    query.push(" group by 1 order by tag = any(").push_bind(of_usage.as_slice());
     query.push(") desc, sum(c.charges) desc, 1");
     let mut names: Vec<String> = query.build_query_scalar().fetch_all(db).await?;
-    let of_usage = names.partition_point(|name| is_usage_tag(name));
-    names.truncate(of_usage.saturating_add(limit));
+    let first = names.partition_point(|name| of_usage.contains(&name.as_str()));
+    names.truncate(first.saturating_add(limit));
     Ok(names)
 }

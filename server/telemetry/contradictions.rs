@@ -45,7 +45,7 @@ async fn nodes_of(db: &mut PgConnection, import_id: i64) -> sqlx::Result<BTreeSe
 }
 
 /// Jobs that held more accelerators of a machine than its charges of these days, and of two months before, are for. A machine that ran
-/// for a part of an hour has all of its accelerators; what divides it by use has parts of them.
+/// for a part of an hour has all of its accelerators. Charges divided by use are left out.
 async fn more_than_there_is(
     db: &mut PgConnection,
     import_id: i64,

@@ -159,12 +159,30 @@ async fn nobody_takes_away_what_is_being_divided(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
+async fn jobs_belong_to_teams_where_most_charges_are_in_another_currency(db: PgPool) {
+    let ledger = TestLedger::new(db);
+    let mut finance = with_rules(&ledger).await;
+    let services = |bill: Focus, hour: u32| {
+        let at = format!("2026-10-{:02}T{:02}", 6 + hour / 24, hour % 24);
+        bill.hour("acme", "s3", &at, "1", "nlp").counted_in("seats", "3", "Seats").billed_in("EUR")
+    };
+    finance.import("bill.csv", (0..60).fold(bill(), services)).await;
+    import(&mut finance, "sacct.txt", SACCT).await;
+    let jobs = finance.json("/jobs/2026-10.json").await;
+    let teams: Vec<_> =
+        jobs["jobs"].as_array().unwrap().iter().map(|it| (&it["job_id"], &it["team"])).collect();
+    let of = |id: &str| teams.iter().find(|(job, _)| *job == id).unwrap().1;
+    assert_eq!((of("7"), of("8")), (&Value::from("vision"), &Value::from("research")), "{teams:?}");
+    assert_eq!(finance.json("/spend/2026-10.json").await["currency"], "EUR");
+}
+
+#[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn users_and_jobs_are_offered_however_many_tags_there_are(db: PgPool) {
     let ledger = TestLedger::new(db);
     let mut finance = with_rules(&ledger).await;
     let with_tags = |bill: Focus, hour: u32| {
-        let hour = bill.hour("acme", "s2", &format!("2026-10-05T{hour}"), "1", "nlp");
-        ('a'..='p').fold(hour, |bill, tag| bill.labelled(&format!("label-{tag}"), "x"))
+        let bill = bill.hour("acme", "s2", &format!("2026-10-05T{hour}"), "1", "nlp");
+        ('a'..='p').fold(bill, |bill, tag| bill.labelled(&format!("label-{tag}"), "x"))
     };
     finance.import("bill.csv", (13..23).fold(bill(), with_tags)).await;
     import(&mut finance, "sacct.txt", SACCT).await;

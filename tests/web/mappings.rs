@@ -402,7 +402,9 @@ async fn usage_with_columns_of_other_names_is_mapped_imported_and_recognized_aga
 #[sqlx::test(migrator = "gpuledger::MIGRATOR")]
 async fn a_long_file_is_previewed_by_whole_rows(db: PgPool) {
     let mut finance = TestApp::new(db).signed_in(Role::Finance).await;
-    let row = |n: u32| format!("node-{n},2026-10-05T10:00:00Z,2026-10-05T11:00:00Z,train\n");
+    // Wherever it is cut, that is within quotes.
+    let name = "train\n".repeat(50);
+    let row = |n: u32| format!("node-{n},2026-10-05T10:00:00Z,2026-10-05T11:00:00Z,\"{name}\"\n");
     let file: String =
         std::iter::once("machine,start,end,what\n".to_owned()).chain((0..3_000).map(row)).collect();
     let page = format!("{}/usage", send(&mut finance, &file).await);

@@ -2,7 +2,7 @@
 //! as they find any tag.
 
 /// Before the name of each.
-pub const PREFIX: &str = "usage:";
+const PREFIX: &str = "usage:";
 
 /// Whether accelerators were at work, idle, or held by nobody.
 pub const USE: &str = "usage:use";

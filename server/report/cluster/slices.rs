@@ -59,8 +59,13 @@ impl Answers {
         let nodes: BTreeSet<i64> = nodes.map(|node| node.node_id).collect();
         let numbers: Vec<i64> = nodes.iter().copied().collect();
         for month in months {
-            if read::has_slices(&mut *db, &numbers, &month.days()).await? {
-                return Ok(Some(self.slices_in_month(db, cluster, month, currency, &nodes).await?));
+            if !read::has_slices(&mut *db, &numbers, &month.days()).await? {
+                continue;
+            }
+            let it = self.slices_in_month(&mut *db, cluster, month, currency, &nodes).await?;
+            // Of an import that was undone, or of machines that are not divided yet, there is nothing to show.
+            if !it.profiles.is_empty() || !it.stranded_hours.is_zero() {
+                return Ok(Some(it));
             }
         }
         Ok(None)

@@ -149,6 +149,8 @@ struct Known {
     held: Held,
     nodes: BTreeMap<i64, Node>,
     sequence: i64,
+    /// What was asked, in the currency and as of the version of the answer.
+    question: Question,
 }
 
 /// All charges of accelerators.
@@ -191,7 +193,8 @@ impl Answers {
     ) -> Result<GpuJobs, Error> {
         if question.viewer == Viewer::Everything {
             let (mut it, known) = Box::pin(self.gpu_use(&mut *db, &question.of_organization())).await?;
-            Box::pin(self.list_jobs(db, question, asked, &known, &mut it)).await?;
+            // Owners of jobs in the currency of their costs, which need not be that of most charges.
+            Box::pin(self.list_jobs(db, &known.question, asked, &known, &mut it)).await?;
             return Ok(it);
         }
         // All in the currency of what the viewer sees.
@@ -228,16 +231,17 @@ impl Answers {
         let asked = of_accelerators(question);
         let spend = self.spend(&mut *db, &asked).await?;
         let sequence = spend.sequence;
-        let asked = asked.beside(&spend).by(Grouping::Month);
+        let question = question.beside(&spend);
+        let asked = of_accelerators(&question).by(Grouping::Month);
         let nodes = read::nodes(&mut *db, sequence).await?;
         let held = self.held(&mut *db, &asked, sequence, &nodes).await?;
         let is_known = read::version(&mut *db, sequence).await? > 0;
         let total = spend.total.as_ref().map_or(Decimal::ZERO, |it| it.amount);
         let hours = spend.accelerator_hours + spend.owned_hours;
         let nodes = nodes.into_iter().map(|node| (node.node_id, node)).collect();
-        let known = Known { held, nodes, sequence };
+        let known = Known { held, nodes, sequence, question };
         let status = DataStatus::from(&spend);
-        Ok((GpuJobs::new((question.period, status), (total, hours), &known, is_known), known))
+        Ok((GpuJobs::new((known.question.period, status), (total, hours), &known, is_known), known))
     }
 }
 

@@ -102,7 +102,7 @@ impl Page {
         self.usage.iter().find(|it| it.line.import_id == of_file.import)
     }
 
-    /// The month that a file of usage ends in.
+    /// The month that an active import of usage ends in.
     fn month(&self, outcome: &Outcome) -> Option<BillingMonth> {
         Some(self.usage(outcome)?.period?.last())
     }

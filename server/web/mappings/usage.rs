@@ -209,16 +209,27 @@ pub async fn save(path: paths::NewUsageMapping, sending: Sending, Form(pairs): F
     Ok(respond::flash(paths::Batch { batch }, &said))
 }
 
-/// What is looked at of a file: no line that would be cut.
+/// What is looked at of a file: no row that would be cut.
 fn start_of(sample: &Sample) -> io::Result<Vec<u8>> {
     let mut start = Vec::new();
     if let Ok(billing::Content::Text(text)) = billing::unpack(File::open(&sample.path)?) {
         text.take(START).read_to_end(&mut start)?;
     }
     if start.len() as u64 == START {
-        start.truncate(start.iter().rposition(|byte| *byte == b'\n').map_or(start.len(), |end| end + 1));
+        start.truncate(start_of_last_row(&start));
     }
     Ok(start)
+}
+
+/// Where the last row begins, which may be cut; a line break within quotes ends none. The length where there is but one.
+fn start_of_last_row(start: &[u8]) -> usize {
+    let mut rows = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(start);
+    let mut row = csv::ByteRecord::new();
+    let (mut last, mut next) = (0, 0);
+    while let Ok(true) = rows.read_byte_record(&mut row) {
+        (last, next) = (next, usize::try_from(rows.position().byte()).unwrap_or(start.len()));
+    }
+    if last == 0 { start.len() } else { last }
 }
 
 /// The first rows of a file by these columns; and what is wrong with another, or why there are none.

@@ -15,7 +15,7 @@ use super::format::{File, Format};
 use super::layout::{Layout, Pages};
 use super::question::Asked;
 use super::{Access, Error, default_month, filters, paths, respond};
-use crate::billing::usage_tags::{self, is_usage_tag};
+use crate::billing::usage_tags;
 use crate::chart::Stack;
 use crate::compute;
 use crate::money::{Currency, Money};
@@ -107,11 +107,7 @@ pub(super) async fn find(
     let charted = Question { by, ..question.clone() };
     let series = answers.over_time(&mut *db, &charted, step, &spend, COLORED).await?;
     let (period, viewer) = (question.period, &question.viewer);
-    let mut tags = answers.tag_names(&mut *db, period, viewer, spend.sequence, TAGS).await?;
-    // There are so many jobs that they stand with the charges and not with what these have in common.
-    if tags.iter().any(|tag| is_usage_tag(tag)) && !tags.iter().any(|tag| tag == usage_tags::JOB) {
-        tags.insert(0, usage_tags::JOB.to_owned());
-    }
+    let tags = answers.tag_names(&mut *db, period, viewer, spend.sequence, TAGS).await?;
     let completeness = answers.completeness(&mut *db, period, viewer, spend.sequence).await?;
     let tokens = answers.token_costs(&mut *db, question, &spend).await?;
     Ok(Found { spend, step, series, tags, completeness, tokens })
@@ -251,7 +247,9 @@ impl Page {
 
     /// What one may group by, and the one that is shown: for a select.
     fn groupings(&self, current: Option<&Grouping>) -> Vec<(String, String, bool)> {
-        let tags = self.tags.iter().map(|tag| Grouping::Tag(tag.clone()));
+        // A tag with as many values as there are jobs is kept with charges, and is not among the names that these have in common.
+        let job = self.tags.iter().any(|tag| tag == usage_tags::USE).then(|| usage_tags::JOB.to_owned());
+        let tags = job.into_iter().chain(self.tags.iter().cloned()).map(Grouping::Tag);
         let mut all: Vec<Grouping> = Grouping::FIXED.into_iter().chain(tags).collect();
         all.extend(current.filter(|current| !all.contains(current)).cloned());
         all.into_iter().map(|by| (by.to_string(), by.label(), Some(&by) == current)).collect()

@@ -61,7 +61,7 @@ impl UsageResult {
 fn period_of(line: &ImportLine) -> Option<Period> {
     let (first, last) = line.first_at.zip(line.last_at).filter(|_| line.status == "active")?;
     // What ends at midnight ends on the day before.
-    let last = last - TimeDelta::milliseconds(1);
+    let last = first.max(last - TimeDelta::milliseconds(1));
     Period::new(BillingMonth::of(first.date_naive()), BillingMonth::of(last.date_naive()))
 }
 
