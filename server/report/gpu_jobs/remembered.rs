@@ -3,7 +3,6 @@
 use sqlx::PgConnection;
 
 use super::{GpuJob, GpuJobs, JobDimension, JobGroup, JobsAsked, of_accelerators};
-use crate::accounts::Viewer;
 use crate::cache::SizeInCache;
 use crate::report::cache::Remembered;
 use crate::report::snapshot::Snapshot;
@@ -64,9 +63,7 @@ impl Answers {
         let find = Box::pin(self.find_gpu_jobs(&mut *db, &of_version, asked));
         let found = self.remember(key, find).await?;
         // How complete it is depends on bills of other months, too, and its version on all of them.
-        let of_all = of_version.of_organization();
-        let visible = if question.viewer == Viewer::Everything { &of_all } else { &of_version };
-        let visible = self.spend(db, &of_accelerators(visible)).await?;
+        let visible = self.spend(db, &of_accelerators(&of_version)).await?;
         let data_status = found.data_status.of_visible(&visible);
         Ok(GpuJobs { data_status, ..GpuJobs::clone(&found) })
     }

@@ -36,7 +36,7 @@ struct Page {
     file: String,
     names: Vec<String>,
     rows: Vec<Vec<String>>,
-    /// The whole lines at the start of the file.
+    /// The whole rows at the start of the file.
     start: Vec<u8>,
     /// What each column is, by its place.
     uses: BTreeMap<usize, UsageColumn>,
@@ -223,13 +223,10 @@ fn start_of(sample: &Sample) -> io::Result<Vec<u8>> {
 
 /// Where the last row begins, which may be cut; a line break within quotes ends none. The length where there is but one.
 fn start_of_last_row(start: &[u8]) -> usize {
-    let mut rows = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(start);
-    let mut row = csv::ByteRecord::new();
-    let (mut last, mut next) = (0, 0);
-    while let Ok(true) = rows.read_byte_record(&mut row) {
-        (last, next) = (next, usize::try_from(rows.position().byte()).unwrap_or(start.len()));
-    }
-    if last == 0 { start.len() } else { last }
+    let rows = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(start);
+    let last = rows.into_byte_records().map_while(Result::ok).last();
+    let begins = last.and_then(|row| usize::try_from(row.position()?.byte()).ok());
+    begins.filter(|at| *at > 0).unwrap_or(start.len())
 }
 
 /// The first rows of a file by these columns; and what is wrong with another, or why there are none.

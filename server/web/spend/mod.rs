@@ -30,8 +30,8 @@ const COLORED: usize = 7;
 const INSIDE: usize = 5;
 /// Kinds of tokens on the page; their own page has them all.
 const SHOWN_TOKENS: usize = 8;
-/// Tags offered as groupings.
-const TAGS: usize = 12;
+/// Tags offered as groupings, beside those that say who used a machine.
+pub(super) const TAGS: usize = 12;
 /// Months whose days still fit into a chart.
 const MONTHS_OF_DAYS: u32 = 4;
 
